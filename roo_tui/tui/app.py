@@ -1,0 +1,183 @@
+"""The app: paints first, then starts the engine; owns themes, quitting and the last resort for errors."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+from textual import work
+from textual.app import App
+from textual.command import Provider
+from textual.screen import Screen
+
+from roo_tui import paths
+from roo_tui.domain.errors import MissingKey, RooError
+from roo_tui.plain_text import clean
+from roo_tui.tui import words
+from roo_tui.tui.engine_protocol import EngineProtocol
+from roo_tui.tui.prompt_history import PromptHistory
+from roo_tui.tui.screens.chat import ChatScreen
+from roo_tui.tui.themes import DARK, THEMES
+
+if TYPE_CHECKING:
+    from roo_tui.settings import Settings
+
+log = logging.getLogger(__name__)
+
+BuildEngine = Callable[[bool], EngineProtocol]
+"""Imports and makes the engine, of the demo where the argument is true. Runs in a thread. Raises MissingKey."""
+
+
+def _palette() -> type[Provider]:
+    from roo_tui.tui.palette import CommandProvider
+
+    return CommandProvider
+
+
+class RooApp(App[int]):
+    """Ends with 0, or 1 after an unexpected error. `resume` is a task id; `latest` opens the newest task instead."""
+
+    TITLE = words.APP
+    COMMANDS = {_palette}
+    # Textual reads the stylesheets of screens that are pushed, not of the default one.
+    CSS_PATH = "screens/chat.tcss"
+
+    def __init__(
+        self, build: BuildEngine, *, demo: bool = False, resume: str = "", latest: bool = False, theme: str = ""
+    ) -> None:
+        super().__init__()
+        self._build = build
+        self._demo = demo
+        self._resume = resume
+        self._latest = latest
+        self._wanted_theme = theme
+        self._chat: ChatScreen | None = None
+        self.engine: EngineProtocol | None = None
+        for own in THEMES:
+            self.register_theme(own)
+        self.theme = theme if theme in self.available_themes else DARK.name
+
+    @property
+    def chat(self) -> ChatScreen:
+        """The chat screen."""
+        if self._chat is None:
+            self._chat = ChatScreen()
+        return self._chat
+
+    def get_default_screen(self) -> Screen[Any]:
+        return self.chat
+
+    def on_mount(self) -> None:
+        if self._wanted_theme and self._wanted_theme not in self.available_themes:
+            self.chat.tell(words.NO_SUCH_THEME.format(name=self._wanted_theme), "warning")
+        self.call_after_refresh(self._start_engine, self._demo)
+
+    @work(group="engine", exclusive=True)
+    async def _start_engine(self, demo: bool) -> None:
+        """Make and start the engine, open the task, then show events until the app ends."""
+        chat = self.chat
+        history = asyncio.create_task(asyncio.to_thread(PromptHistory.load, paths.state_dir() / "prompts.jsonl"))
+        try:
+            engine = await asyncio.to_thread(self._build, demo)
+            await engine.start()
+        except MissingKey as error:
+            chat.use_history(await history)
+            chat.show_activity("")
+            chat.offer_demo(str(error))
+            return
+        except RooError as error:
+            await history
+            self._give_up(str(error))
+            return
+        self.engine = engine
+        chat.use_history(await history)
+        from roo_tui.tui.dispatcher import Dispatcher
+
+        events = asyncio.create_task(Dispatcher(engine, chat).run())
+        try:
+            await self._open_task(engine)
+            await chat.attach(engine)
+            for problem in getattr(engine.settings, "problems", ()):
+                chat.tell(problem, "warning")
+            warm_up = asyncio.create_task(engine.warm_up())
+            await events
+            await warm_up
+        finally:
+            events.cancel()
+
+    async def _open_task(self, engine: EngineProtocol) -> None:
+        """Open the wanted task; where that cannot be done, say so and open a new one."""
+        wanted = self._resume or (await engine.latest_task() if self._latest else None)
+        if wanted:
+            try:
+                await engine.open_task(wanted)
+            except RooError as error:
+                self.chat.tell(str(error), "error")
+            else:
+                return
+        await engine.new_task()
+
+    def on_chat_screen_demo_wanted(self) -> None:
+        """Start again, as the demo."""
+        self.chat.show_activity(words.STARTING)
+        self._start_engine(True)
+
+    def on_chat_screen_theme_chosen(self, event: ChatScreen.ThemeChosen) -> None:
+        """Show another theme."""
+        if event.name in self.available_themes:
+            self.theme = event.name
+
+    # The end
+
+    async def action_quit(self) -> None:
+        """Close the engine, then leave. What is shown was stored when it was shown."""
+        if self.engine is not None:
+            engine, self.engine = self.engine, None
+            try:
+                await engine.close()
+            except RooError as error:
+                log.warning("closing: %s", error)
+        self.exit(0)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C without a selection asks before it ends the app."""
+        if isinstance(self.screen, ChatScreen):
+            self.screen.run_command("copy")
+
+    def _give_up(self, sentence: str) -> None:
+        self.exit(1, return_code=1, message=Text(f"{words.START_FAILED_TITLE}: {clean(sentence)}"))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """The last resort: no traceback on screen, it goes to the log file, which the message names."""
+        log.error("unexpected error", exc_info=error)
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self.panic(Text(words.UNEXPECTED.format(file=paths.log_file())))
+
+
+def run(
+    workspace: Path,
+    settings: "Settings",
+    *,
+    demo: bool = False,
+    auto_approve: bool = False,
+    resume: str = "",
+    latest: bool = False,
+) -> int:
+    """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
+
+    def build(as_demo: bool) -> EngineProtocol:
+        from roo_tui.engine import Engine
+        from roo_tui.llm.keys import find_key
+
+        if not as_demo and settings.active.provider != "demo" and not find_key(settings.active.provider):
+            raise MissingKey("")
+        return Engine(workspace, settings, demo=as_demo, auto_approve=auto_approve)
+
+    app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
+    result = app.run(mouse=settings.appearance.mouse)
+    return result if result is not None else (app.return_code or 0)

@@ -1,0 +1,282 @@
+"""From event to widget: the only class that knows both."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, assert_never
+
+from textual.notifications import SeverityLevel
+
+from roo_tui.domain import events as ev
+from roo_tui.domain.entries import AssistantMessage, Entry
+from roo_tui.domain.views import AnswerRow, Row, ThinkingRow, ToolRow
+from roo_tui.plain_text import one_line
+from roo_tui.tui import words
+from roo_tui.tui.engine_protocol import EngineProtocol
+from roo_tui.tui.numbers import exact
+from roo_tui.tui.screens.chat import ChatScreen
+
+_LEVELS: dict[str, SeverityLevel] = {"info": "information", "warning": "warning", "error": "error"}
+
+
+class Dispatcher:
+    """Shows one engine's events on one chat screen, a batch at a time, so that a burst costs one redraw.
+
+    It listens from the moment it is made; `run` shows what comes.
+    """
+
+    def __init__(self, engine: EngineProtocol, screen: ChatScreen) -> None:
+        self._engine = engine
+        self._screen = screen
+        self._events = engine.subscribe()
+        self._task_id = ""
+        self._streams: set[str] = set()
+        self._live: set[str] = set()
+        self._calls: dict[str, Row] = {}
+        self._arriving: dict[str, tuple[str, int]] = {}
+        self._rows: Sequence[Row] = ()
+        self._summary_length = 0
+
+    async def run(self) -> None:
+        """Show everything until the engine closes the stream."""
+        try:
+            while batch := await self._events.batch():
+                if any(isinstance(event, ev.TaskOpened | ev.ViewChanged) for event in batch):
+                    # Read before the screen is held still; what the batch adds is among these rows already.
+                    self._rows = await self._engine.read.rows()
+                with self._screen.app.batch_update():
+                    for event in _merged(batch):
+                        await self._show(event)
+                    self._show_progress()
+        finally:
+            self._events.close()
+
+    async def _show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.TaskOpened):
+            self._task_id = event.task_id
+        elif event.task_id and self._task_id and event.task_id != self._task_id:
+            return
+        screen = self._screen
+        match event:
+            case ev.TaskOpened():
+                await self._show_task()
+            case ev.EntriesAppended(entries=entries):
+                self._add(entries)
+            case ev.ViewChanged():
+                self._end_streams()
+                self._set_rows(self._rows)
+            case ev.TurnStarted():
+                screen.show_turn(True)
+            case ev.RequestStarted():
+                screen.transcript.set_status(None)
+            case ev.BlockStarted():
+                self._open_block(event)
+            case ev.BlockText(block_id=block_id, text=text):
+                self._extend_block(block_id, text)
+            case ev.BlockEnded(block_id=block_id):
+                self._close_stream(_live_key(block_id))
+            case ev.RequestEnded():
+                self._drop_live()
+            case ev.RetryWaiting():
+                self._show_retry(event)
+            case ev.ToolStarted(call_id=call_id):
+                self._change_call(call_id, "running")
+            case ev.ToolOutput(call_id=call_id, text=text):
+                screen.transcript.append_output(_call_key(call_id), text)
+            case ev.ToolEnded():
+                pass  # the entry with the result replaces the row
+            case ev.QuestionAsked(question=question):
+                if isinstance(question.body, ev.Approval):
+                    self._change_call(question.body.call_id, "waiting")
+                await screen.ask(question)
+            case ev.QuestionClosed(question_id=question_id):
+                await screen.close_question(question_id)
+            case ev.CondensePending():
+                screen.show_hint(words.CONDENSE_PENDING)
+            case ev.CondenseStarted():
+                self._summary_length = 0
+                screen.show_condensing(True)
+                screen.transcript.set_status(f"{words.CONDENSING}  {words.ESC_CANCELS}")
+            case ev.CondenseText(text=text):
+                self._summary_length += len(text)
+                self._arriving[""] = (words.CONDENSING, self._summary_length)
+            case ev.CondenseEnded():
+                self._end_condense(event)
+            case ev.ContextChanged(use=use):
+                screen.show_context(use)
+            case ev.HeaderChanged(header=header):
+                screen.show_header(header)
+            case ev.QueueChanged(items=items):
+                await screen.show_queue(items)
+            case ev.PromptRestored(words=restored):
+                screen.restore_prompt(restored)
+            case ev.Notice(level=level, text=text):
+                screen.tell(text, _LEVELS[level])
+            case ev.TurnEnded():
+                self._end_turn(event)
+            case _:
+                assert_never(event)
+
+    async def _show_task(self) -> None:
+        """Show everything of the open task anew."""
+        read, screen = self._engine.read, self._screen
+        self._streams.clear()
+        self._live.clear()
+        self._arriving.clear()
+        self._set_rows(self._rows)
+        screen.transcript.set_status(None)
+        screen.show_condensing(False)
+        screen.show_header(read.header())
+        screen.show_context(read.context_use())
+        screen.show_turn(read.turn_running())
+        await screen.show_queue(read.queue())
+        await screen.show_questions(read.questions())
+
+    # Rows
+
+    def _set_rows(self, rows: Sequence[Row]) -> None:
+        self._remember_calls(rows, anew=True)
+        self._screen.transcript.set_rows(rows)
+
+    def _add(self, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry.body, AssistantMessage) for entry in entries):
+            self._drop_live()
+        rows = self._engine.read.rows_of(entries)
+        if rows:
+            self._end_streams()
+            self._remember_calls(rows)
+            self._screen.transcript.upsert(rows)
+
+    def _remember_calls(self, rows: Sequence[Row], *, anew: bool = False) -> None:
+        """Keep the rows of calls that are not over: their state changes before their result is there."""
+        if anew:
+            self._calls.clear()
+        for row in rows:
+            if isinstance(row.body, ToolRow):
+                if row.body.state in ("waiting", "running", "streaming"):
+                    self._calls[row.key] = row
+                else:
+                    self._calls.pop(row.key, None)
+
+    def _change_call(self, call_id: str, state: Literal["waiting", "running"]) -> None:
+        row = self._calls.get(_call_key(call_id))
+        if row is not None and isinstance(row.body, ToolRow) and row.body.state != state:
+            changed = replace(row, body=replace(row.body, state=state))
+            self._calls[row.key] = changed
+            self._screen.transcript.upsert((changed,))
+
+    # What streams
+
+    def _open_block(self, event: ev.BlockStarted) -> None:
+        key, transcript = _live_key(event.block_id), self._screen.transcript
+        match event.type:
+            case "text" | "thinking":
+                self._end_streams()
+                body = AnswerRow("", open=True) if event.type == "text" else ThinkingRow("", open=True)
+                transcript.stream_open(key, body)
+                self._streams.add(key)
+            case "tool_use":
+                self._end_streams()
+                self._arriving[key] = (event.name, 0)
+                transcript.upsert((_arriving_row(key, event.name, 0),))
+            case "other":
+                return
+        self._live.add(key)
+
+    def _extend_block(self, block_id: str, text: str) -> None:
+        key = _live_key(block_id)
+        if key in self._streams:
+            self._screen.transcript.stream_text(key, text)
+        elif key in self._arriving:
+            name, length = self._arriving[key]
+            self._arriving[key] = (name, length + len(text))
+
+    def _close_stream(self, key: str) -> None:
+        if key in self._streams:
+            self._streams.discard(key)
+            self._screen.transcript.stream_close(key)
+
+    def _end_streams(self) -> None:
+        for key in list(self._streams):
+            self._close_stream(key)
+
+    def _drop_live(self) -> None:
+        """Take away what stood for a stream; what was kept of it comes as entries."""
+        self._end_streams()
+        if self._live:
+            self._screen.transcript.remove(tuple(self._live))
+            self._live.clear()
+        self._arriving.clear()
+
+    def _show_progress(self) -> None:
+        """Show how far calls and a summary have arrived: once a batch, not once a fragment."""
+        for key, (name, length) in self._arriving.items():
+            if not key:
+                text = words.CONDENSING_MORE.format(count=exact(length))
+                self._screen.transcript.set_status(f"{text}  {words.ESC_CANCELS}")
+            elif length:
+                self._screen.transcript.upsert((_arriving_row(key, name, length),))
+
+    # What ends
+
+    def _show_retry(self, event: ev.RetryWaiting) -> None:
+        if event.what == "request":
+            self._drop_live()
+        if event.seconds <= 0:
+            self._screen.transcript.set_status(words.CONDENSING if event.what == "condense" else None)
+            return
+        text = words.RETRY.format(
+            reason=one_line(event.reason, 120), seconds=f"{event.seconds:.0f}", attempt=event.attempt, of=event.of
+        )
+        self._screen.transcript.set_status(f"{text} · {words.ESC_CANCELS}")
+
+    def _end_condense(self, event: ev.CondenseEnded) -> None:
+        self._arriving.pop("", None)
+        screen = self._screen
+        screen.transcript.set_status(None)
+        screen.show_condensing(False)
+        match event.outcome:
+            case "refused":
+                screen.tell(words.CONDENSE_REFUSED.format(message=event.message), "warning")
+            case "cancelled":
+                screen.tell(words.CONDENSE_CANCELLED)
+            case "failed" | "truncated":
+                if event.message:
+                    screen.tell(event.message, "warning")
+
+    def _end_turn(self, event: ev.TurnEnded) -> None:
+        self._drop_live()
+        screen = self._screen
+        screen.show_turn(False)
+        screen.transcript.set_status(None)
+        if event.message and event.reason in ("failed", "context_full"):
+            screen.tell(event.message, "error")
+
+
+def _live_key(block_id: str) -> str:
+    return f"live:{block_id}"
+
+
+def _call_key(call_id: str) -> str:
+    return f"call:{call_id}"
+
+
+def _arriving_row(key: str, tool: str, length: int) -> Row:
+    detail = f"{exact(length)} characters" if length else ""
+    return Row(key, 0, ToolRow(call_id="", tool=tool, title="", state="streaming", detail=detail))
+
+
+def _merged(batch: Sequence[ev.Event]) -> list[ev.Event]:
+    """Return the batch with neighbouring texts of one stream joined."""
+    merged: list[ev.Event] = []
+    for event in batch:
+        last = merged[-1] if merged else None
+        match last, event:
+            case ev.BlockText(), ev.BlockText() if last.block_id == event.block_id:
+                merged[-1] = replace(last, text=last.text + event.text)
+            case ev.ToolOutput(), ev.ToolOutput() if last.call_id == event.call_id:
+                merged[-1] = replace(last, text=last.text + event.text)
+            case ev.CondenseText(), ev.CondenseText() if last.condense_id == event.condense_id:
+                merged[-1] = replace(last, text=last.text + event.text)
+            case _:
+                merged.append(event)
+    return merged

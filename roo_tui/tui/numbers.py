@@ -1,0 +1,48 @@
+"""How tokens, money and times are written on screen."""
+
+import time
+
+from roo_tui.tui import words
+
+
+def short_tokens(count: int) -> str:
+    """Return a token count in at most five characters: `950`, `9.9k`, `172k`, `1M`, `1.2M`."""
+    if count < 1_000:
+        return str(count)
+    if count < 9_950:
+        return f"{count / 1_000:.1f}".removesuffix(".0") + "k"
+    if count < 999_500:
+        return f"{round(count / 1_000)}k"
+    return f"{count / 1_000_000:.1f}".removesuffix(".0") + "M"
+
+
+def exact(count: int) -> str:
+    """Return a count with thousands separators: `148,210`."""
+    return f"{count:,}"
+
+
+def money(usd: float) -> str:
+    """Return an amount of US dollars with cents; less than a cent, but more than nothing, reads `<$0.01`."""
+    return "<$0.01" if 0 < usd < 0.005 else f"${usd:,.2f}"
+
+
+def age(at_ms: int, now_ms: int) -> str:
+    """Return how long ago something was, in its largest fitting unit."""
+    minutes = max(0, now_ms - at_ms) // 60_000
+    if minutes < 1:
+        return words.JUST_NOW
+    if minutes < 60:
+        return words.MINUTES_AGO.format(count=minutes)
+    if minutes < 48 * 60:
+        return words.HOURS_AGO.format(count=minutes // 60)
+    return words.DAYS_AGO.format(count=minutes // 1_440)
+
+
+def clock(at_ms: int) -> str:
+    """Return the local time of day, `10:42`."""
+    return time.strftime("%H:%M", time.localtime(at_ms / 1_000))
+
+
+def now_ms() -> int:
+    """Return the current time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

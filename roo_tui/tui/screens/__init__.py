@@ -1,0 +1,1 @@
+"""Screens; each is imported where it is opened."""

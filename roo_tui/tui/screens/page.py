@@ -1,0 +1,40 @@
+"""What all full screens share: a title line, a body, a line of keys; Escape goes back."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from roo_tui.tui import words
+
+Result = TypeVar("Result")
+
+
+class Page(Screen[Result], Generic[Result]):
+    """A screen over the chat. Subclasses give `TITLE_TEXT`, `KEYS_TEXT` and `body`."""
+
+    CSS_PATH = "pages.tcss"
+    TITLE_TEXT: ClassVar[str] = ""
+    KEYS_TEXT: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "less", words.CLOSE, show=False)]
+
+    def compose(self) -> ComposeResult:
+        title = Content.assemble(
+            (words.APP, "bold $text-primary"), ("  ›  ", "$foreground-muted"), (self.TITLE_TEXT, "bold")
+        )
+        yield Static(title, classes="page-title", markup=False)
+        yield from self.body()
+        yield Static(self.KEYS_TEXT, classes="page-keys", markup=False)
+
+    def body(self) -> Iterable[Widget]:
+        """Yield what stands between title and keys."""
+        return ()
+
+    def action_less(self) -> None:
+        """Go back."""
+        self.dismiss(None)

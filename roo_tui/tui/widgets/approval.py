@@ -1,0 +1,118 @@
+"""An approval: what a tool wants to do, why it is asked, and the keys that decide."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Input, Static
+
+from roo_tui.domain.events import Approval, Question
+from roo_tui.plain_text import clean, one_line
+from roo_tui.tui import words
+from roo_tui.tui.widgets.question import Answered
+from roo_tui.tui.widgets.tool_body import ToolBody
+
+_KEYS = {"allow": ("y", words.ALLOW), "always": ("a", words.ALWAYS), "deny": ("n", words.DENY)}
+
+
+class ApprovalPanel(Vertical, can_focus=True):
+    """Stands above the prompt until it is answered. Its keys work while it has the focus."""
+
+    HELP = words.APPROVE_HELP
+    DEFAULT_CSS = """
+    ApprovalPanel { height: auto; padding: 0 1; }
+    ApprovalPanel #approval-body { max-height: 40vh; margin-top: 1; }
+    ApprovalPanel #approval-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    ApprovalPanel #approval-reasons { height: auto; max-height: 3; }
+    ApprovalPanel #approval-buttons { height: 1; margin-top: 1; }
+    ApprovalPanel Button { margin-right: 2; min-width: 8; }
+    ApprovalPanel Input { display: none; border: none; height: 1; padding: 0 1; }
+    ApprovalPanel.-feedback Input { display: block; }
+    ApprovalPanel.-feedback #approval-buttons { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "decide('allow')", words.ALLOW, show=False),
+        Binding("a", "decide('always')", words.ALWAYS, show=False),
+        Binding("n", "decide('deny')", words.DENY, show=False),
+        Binding("f", "feedback", words.FEEDBACK, show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, question: Question, body: Approval) -> None:
+        super().__init__()
+        self.question = question
+        self._body = body
+
+    def compose(self) -> ComposeResult:
+        body = self._body
+        yield Static(
+            Content.assemble(
+                (words.APPROVE_TITLE.format(tool=one_line(body.tool, 60)), "bold $text-warning"),
+                "  ",
+                one_line(body.title, 500),
+            ),
+            id="approval-title",
+            markup=False,
+        )
+        if body.reasons:
+            reasons = "\n".join(f"! {clean(reason)}" for reason in body.reasons)
+            yield Static(Content.styled(reasons, "$text-warning"), id="approval-reasons", markup=False)
+        if body.view is not None:
+            yield ToolBody(body.view, id="approval-body")
+        with Horizontal(id="approval-buttons"):
+            for option in self.question.options:
+                key, label = _KEYS.get(option.id, ("", one_line(option.label, 40)))
+                yield Button(_button(key, label), id=f"option-{option.id}", compact=True)
+            yield Button(_button("f", words.FEEDBACK), id="feedback", compact=True)
+        yield Input(placeholder=words.FEEDBACK_PLACEHOLDER, compact=True)
+
+    def take_focus(self) -> None:
+        """Focus the panel, so that its keys decide."""
+        self.focus()
+
+    def less(self) -> bool:
+        """Close the line for feedback. Returns whether it was open."""
+        if not self.has_class("-feedback"):
+            return False
+        self.remove_class("-feedback")
+        self.focus()
+        return True
+
+    def action_decide(self, option: str) -> None:
+        """Answer, if this is one of the offered options."""
+        if any(option == offered.id for offered in self.question.options):
+            self.post_message(Answered(self.question.id, option))
+
+    def action_feedback(self) -> None:
+        """Open the line for feedback."""
+        self.add_class("-feedback")
+        self.query_one(Input).focus()
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll what is shown."""
+        for body in self.query("#approval-body"):
+            body.scroll_relative(y=lines, animate=False)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        name = event.button.id or ""
+        if name == "feedback":
+            self.action_feedback()
+        else:
+            self.action_decide(name.removeprefix("option-"))
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(Answered(self.question.id, "deny", event.value))
+
+
+def _button(key: str, label: str) -> Content:
+    return Content.assemble((f"{key} ", "bold"), label) if key else Content(label)

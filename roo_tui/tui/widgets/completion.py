@@ -1,0 +1,84 @@
+"""What the prompt offers while a command or a file is typed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from roo_tui.plain_text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """`insert` replaces what was typed; `label` and `help` are shown."""
+
+    insert: str
+    label: str
+    help: str = ""
+
+
+class Completion(OptionList, can_focus=False):
+    """A list that the prompt steers; a click takes an item."""
+
+    DEFAULT_CSS = """
+    Completion {
+        height: auto;
+        max-height: 8;
+        display: none;
+        border: none;
+        padding: 0 1;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    Completion.-open { display: block; }
+    """
+
+    class Taken(Message):
+        """A suggestion was clicked."""
+
+        def __init__(self, suggestion: Suggestion) -> None:
+            super().__init__()
+            self.suggestion = suggestion
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._suggestions: Sequence[Suggestion] = ()
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-open")
+
+    @property
+    def chosen(self) -> Suggestion | None:
+        """The highlighted suggestion."""
+        return self._suggestions[self.highlighted] if self.is_open and self.highlighted is not None else None
+
+    def offer(self, suggestions: Sequence[Suggestion]) -> None:
+        """Show these; nothing closes the list."""
+        self._suggestions = suggestions
+        self.set_class(bool(suggestions), "-open")
+        self.clear_options()
+        if not suggestions:
+            return
+        column = min(28, max(len(one.label) for one in suggestions)) + 2
+        self.add_options(
+            Option(
+                Content.assemble(
+                    f"{one_line(one.label, 300):<{column}}", (one_line(one.help, 200), "$foreground-muted")
+                )
+            )
+            for one in suggestions
+        )
+        self.highlighted = 0
+
+    def move(self, step: int) -> None:
+        """Highlight the next or the previous suggestion; wraps around."""
+        if self.highlighted is not None:
+            self.highlighted = (self.highlighted + step) % len(self._suggestions)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Taken(self._suggestions[event.option_index]))

@@ -1,0 +1,135 @@
+"""The context bar: how full the context window is, what is reserved, when it will condense, and a way to do it now."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from roo_tui.domain.views import ContextUse
+from roo_tui.tui import words
+from roo_tui.tui.numbers import exact, short_tokens
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_SMALLEST, _LARGEST = 8, 48
+
+
+def fullness(use: ContextUse) -> str:
+    """Return `due`, `near` (within a tenth of the window of it) or `calm`."""
+    if not use.window or use.used < use.trigger_tokens - use.window // 10:
+        return "calm"
+    return "due" if use.used >= use.trigger_tokens else "near"
+
+
+def cells_of(use: ContextUse, width: int) -> tuple[str, str, str]:
+    """Return the used, free and reserved parts of a bar of `width` cells, to scale.
+
+    What is reserved shows at least one cell; the used part is exact to an eighth of a cell and never covers more than
+    the whole bar.
+    """
+    if use.window <= 0:
+        return "", "░" * width, ""
+    reserved = min(width, max(1, round(width * use.reserved / use.window))) if use.reserved else 0
+    eighths = min(width * 8, round(width * 8 * use.used / use.window))
+    if use.used and not eighths:
+        eighths = 1
+    full, part = divmod(eighths, 8)
+    used = "█" * full + (_EIGHTHS[part] if part else "")
+    reserved = min(reserved, width - len(used))
+    return used, "░" * (width - len(used) - reserved), "▒" * reserved
+
+
+class ContextMeter(Widget):
+    """The bar and its figures."""
+
+    DEFAULT_CSS = "ContextMeter { height: 1; width: 1fr; }"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"meter--used", "meter--free", "meter--reserved", "meter--muted"}
+
+    use: reactive[ContextUse] = reactive(ContextUse())
+
+    def watch_use(self, use: ContextUse) -> None:
+        state = fullness(use)
+        self.set_class(state == "near", "-near")
+        self.set_class(state == "due", "-due")
+        when = words.CONTEXT_TIP_AUTO if use.auto_condense else words.CONTEXT_TIP_MANUAL
+        self.tooltip = Content(
+            words.CONTEXT_TIP.format(
+                window=exact(use.window),
+                used=exact(use.used),
+                available=exact(use.available),
+                reserved=exact(use.reserved),
+                when=when.format(trigger=exact(use.trigger_tokens)),
+            )
+        )
+
+    def render(self) -> Content:
+        use = self.use
+        if not use.window:
+            return Content.styled(words.CONTEXT_UNKNOWN, self.get_visual_style("meter--muted", partial=True))
+        figures = self._figures()
+        bar = min(_LARGEST, max(_SMALLEST, self.size.width - len(figures) - 2))
+        used, free, reserved = cells_of(use, bar)
+        return Content.assemble(
+            (used, self.get_visual_style("meter--used", partial=True)),
+            (free, self.get_visual_style("meter--free", partial=True)),
+            (reserved, self.get_visual_style("meter--reserved", partial=True)),
+            "  ",
+            figures,
+        )
+
+    def _figures(self) -> Content:
+        """Return the figures, without what does not fit beside the smallest bar."""
+        use, muted = self.use, self.get_visual_style("meter--muted", partial=True)
+        used = words.CONTEXT_USED.format(used=short_tokens(use.used), window=short_tokens(use.window))
+        reserved = words.CONTEXT_RESERVED.format(reserved=short_tokens(use.reserved))
+        trigger = words.CONTEXT_TRIGGER.format(trigger=short_tokens(use.trigger_tokens))
+        if not use.auto_condense:
+            trigger = words.CONTEXT_AUTO_OFF
+        room = self.size.width - _SMALLEST - 2
+        for parts in ((reserved, trigger), (trigger,), ()):
+            text = "   ".join(("", *parts)) if parts else ""
+            if len(used) + len(text) <= room or not parts:
+                break
+        return Content.assemble(used, (text, muted))
+
+
+class CondenseButton(Widget, can_focus=False):
+    """The clickable word right of the bar."""
+
+    DEFAULT_CSS = "CondenseButton { height: 1; width: auto; margin-left: 2; pointer: pointer; }"
+
+    def on_mount(self) -> None:
+        self.tooltip = Content(words.CONDENSE_TIP)
+
+    def render(self) -> Content:
+        return Content(f"[{words.CONDENSE}]")
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(ContextBar.CondensePressed())
+
+
+class ContextBar(Horizontal):
+    """Bar, figures and `[Condense]` on one line."""
+
+    DEFAULT_CSS = "ContextBar { height: 1; padding: 0 1; }"
+
+    class CondensePressed(Message):
+        """`[Condense]` was clicked."""
+
+    def compose(self) -> ComposeResult:
+        yield ContextMeter()
+        yield CondenseButton()
+
+    @property
+    def use(self) -> ContextUse:
+        """The figures shown."""
+        return self.query_one(ContextMeter).use
+
+    @use.setter
+    def use(self, use: ContextUse) -> None:
+        self.query_one(ContextMeter).use = use

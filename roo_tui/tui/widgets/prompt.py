@@ -1,0 +1,280 @@
+"""The prompt: one to ten lines, history at its edges, completion of commands and files."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static, TextArea
+
+from roo_tui.domain.entries import QueuedMessage
+from roo_tui.plain_text import clean
+from roo_tui.tui import words
+from roo_tui.tui.prompt_history import PromptHistory
+from roo_tui.tui.widgets.completion import Completion, Suggestion
+
+FileSource = Callable[[], Awaitable[Sequence[str]]]
+
+_COMMAND = re.compile(r"/([\w.-]*)\Z")
+_FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
+
+
+class PromptArea(TextArea):
+    """The text field. Enter sends; what else its keys mean is the prompt's to say."""
+
+    HELP = words.PROMPT_HELP
+    DEFAULT_CSS = """
+    PromptArea { height: auto; min-height: 1; max-height: 10; border: none; padding: 0; background: transparent; }
+    PromptArea:focus { border: none; }
+    """
+
+    class Key(Message):
+        """Enter, Tab or an arrow that the text itself has no use for."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self) -> None:
+        super().__init__(
+            soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=words.PROMPT_PLACEHOLDER
+        )
+        self.completing = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key in ("shift+enter", "ctrl+j", "alt+enter"):
+            self._take(event)
+            self.insert("\n")
+        elif event.key == "enter" or (event.key in ("tab", "escape") and self.completing):
+            self._take(event)
+            self.post_message(self.Key(event.key))
+
+    @staticmethod
+    def _take(event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.text = clean(event.text)
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up; on the first line (or in a list of completions) the prompt decides."""
+        if not select and (self.completing or self.navigator.is_first_wrapped_line(self.cursor_location)):
+            self.post_message(self.Key("up"))
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down; on the last line (or in a list of completions) the prompt decides."""
+        if not select and (self.completing or self.navigator.is_last_wrapped_line(self.cursor_location)):
+            self.post_message(self.Key("down"))
+        else:
+            super().action_cursor_down(select)
+
+    def action_cursor_page_up(self) -> None:
+        """The prompt is small: the page keys belong to the transcript."""
+        self.post_message(Prompt.PageWanted(-1))
+
+    def action_cursor_page_down(self) -> None:
+        """The prompt is small: the page keys belong to the transcript."""
+        self.post_message(Prompt.PageWanted(1))
+
+
+class Prompt(Vertical):
+    """Where a person types. It posts what is to be sent and knows nothing of who gets it."""
+
+    DEFAULT_CSS = """
+    Prompt { height: auto; }
+    Prompt #prompt-line { height: auto; padding: 0 1; }
+    Prompt #prompt-mark { width: 2; height: 1; }
+    Prompt #prompt-hint { width: auto; height: 1; padding-left: 2; }
+    """
+
+    busy: reactive[bool] = reactive(False)
+    editing: reactive[QueuedMessage | None] = reactive(None)
+
+    class Submitted(Message):
+        """Words are to be sent, or to replace those of the queued message `editing`."""
+
+        def __init__(self, text: str, editing: QueuedMessage | None) -> None:
+            super().__init__()
+            self.text = text
+            self.editing = editing
+
+    class PageWanted(Message):
+        """The transcript should scroll by `pages`."""
+
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.history = PromptHistory()
+        self.commands: Sequence[Suggestion] = ()
+        self.file_source: FileSource | None = None
+        self._files: Sequence[str] = ()
+        self._draft = ""
+        self._put_text = ""
+
+    def compose(self) -> ComposeResult:
+        yield Completion()
+        with Horizontal(id="prompt-line"):
+            yield Static("❯ ", id="prompt-mark", markup=False)
+            yield PromptArea()
+            yield Static(words.PROMPT_SEND, id="prompt-hint", markup=False)
+
+    @property
+    def area(self) -> PromptArea:
+        """The text field."""
+        return self.query_one(PromptArea)
+
+    @property
+    def text(self) -> str:
+        """What stands in the prompt."""
+        return self.area.text
+
+    def put(self, text: str) -> None:
+        """Replace the text; the cursor goes to its end."""
+        area = self.area
+        self._put_text = clean(text)
+        area.load_text(self._put_text)
+        area.move_cursor(area.document.end)
+        self._offer(())
+
+    def edit(self, item: QueuedMessage) -> None:
+        """Edit a queued message; what stood in the prompt comes back afterwards."""
+        if self.editing is None:
+            self._draft = self.text
+        self.editing = item
+        self.put(item.words)
+        self.area.focus()
+
+    def less(self) -> bool:
+        """Close the completion, or else give up editing a queued message. Returns whether there was either."""
+        if self.query_one(Completion).is_open:
+            self._offer(())
+            return True
+        if self.editing is not None:
+            self._end_editing()
+            return True
+        return False
+
+    def _end_editing(self) -> None:
+        self.editing = None
+        self.put(self._draft)
+        self._draft = ""
+
+    def watch_busy(self) -> None:
+        self._hint()
+
+    def watch_editing(self) -> None:
+        self._hint()
+
+    def _hint(self) -> None:
+        text = words.PROMPT_SAVE if self.editing else words.PROMPT_QUEUE if self.busy else words.PROMPT_SEND
+        if self.is_mounted:
+            self.query_one("#prompt-hint", Static).update(text)
+
+    @on(PromptArea.Key)
+    def _key(self, event: PromptArea.Key) -> None:
+        event.stop()
+        completion = self.query_one(Completion)
+        chosen = completion.chosen
+        match event.key:
+            case "escape":
+                self._offer(())
+            case "up" | "down" if chosen:
+                completion.move(-1 if event.key == "up" else 1)
+            case "up":
+                self._recall(self.history.older(self.text))
+            case "down":
+                self._recall(self.history.newer())
+            case "enter" | "tab" if chosen and not (event.key == "enter" and self._typed_whole(chosen)):
+                self._take(chosen)
+            case "enter":
+                self._submit()
+
+    def _recall(self, text: str | None) -> None:
+        if text is not None and self.editing is None:
+            self.put(text)
+
+    def _submit(self) -> None:
+        text, editing = self.text, self.editing
+        if not text.strip():
+            return
+        self.history.add(text)
+        if editing is not None:
+            self._end_editing()
+        else:
+            self.put("")
+        self.post_message(self.Submitted(text, editing))
+
+    # Completion
+
+    def _before_cursor(self) -> str:
+        row, column = self.area.cursor_location
+        return self.area.document.get_line(row)[:column]
+
+    def _typed_whole(self, suggestion: Suggestion) -> bool:
+        return self._before_cursor().endswith(suggestion.insert.strip())
+
+    @on(TextArea.Changed)
+    def _changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        if self.text == self._put_text:  # nobody typed this, so nothing is offered
+            return
+        self._put_text = ""
+        before = self._before_cursor()
+        first_line = self.area.cursor_location[0] == 0
+        if first_line and (command := _COMMAND.fullmatch(before)):
+            self._offer([one for one in self.commands if _matches(command[1].lower(), one.label)][:50])
+        elif (file := _FILE.search(before)) and self.file_source is not None:
+            self.run_worker(self._offer_files(file[1].replace("\\ ", " ")), group="files", exclusive=True)
+        else:
+            self.workers.cancel_group(self, "files")
+            self._offer(())
+
+    async def _offer_files(self, query: str) -> None:
+        from roo_tui.tui.file_match import best_files
+
+        if (not query or not self._files) and self.file_source is not None:
+            self._files = await self.file_source()
+        found = await asyncio.to_thread(best_files, query, self._files)
+        self._offer([Suggestion("@" + path.replace(" ", "\\ ") + " ", path) for path in found])
+
+    def _offer(self, suggestions: Sequence[Suggestion]) -> None:
+        completion = self.query_one(Completion)
+        if suggestions or completion.is_open:
+            completion.offer(suggestions)
+        self.area.completing = bool(suggestions)
+
+    @on(Completion.Taken)
+    def _clicked(self, event: Completion.Taken) -> None:
+        event.stop()
+        self._take(event.suggestion)
+        self.area.focus()
+
+    def _take(self, suggestion: Suggestion) -> None:
+        before = self._before_cursor()
+        typed = _COMMAND.fullmatch(before) or _FILE.search(before)
+        if typed is None:
+            return
+        row, column = self.area.cursor_location
+        self._offer(())
+        self.area.replace(suggestion.insert, (row, typed.start()), (row, column))
+
+
+def _matches(typed: str, label: str) -> bool:
+    """Return whether the typed characters occur in the label in this order, the first one at its beginning."""
+    name = label.removeprefix("/").lower()
+    if not typed:
+        return True
+    if not name.startswith(typed[0]):
+        return False
+    rest = iter(name)
+    return all(character in rest for character in typed)
