@@ -1,0 +1,42 @@
+"""Failures and checkpoints."""
+
+from roo_tui.domain.views import CheckpointRow, FailureRow
+from roo_tui.plain_text import one_line
+from roo_tui.tui.widgets.rows.messages import COPY
+from roo_tui.tui.widgets.rows.sketch import Hint, Sketch, Title, Words
+from roo_tui.tui.widgets.views.command import output_pieces
+from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
+
+_INKS = {"info": "accent", "warning": "warning", "error": "error"}
+_SHOWN_FILES = 200
+
+
+def failure_sketch(row: FailureRow, expanded: bool) -> Sketch:
+    """What failed in one line; opened: the whole message and what can be copied."""
+    parts: list[list[Words]] = [[(one_line(row.title, 80), _INKS[row.level])]]
+    if not expanded:
+        parts.append([(one_line(row.message, 300), "muted")])
+    if row.cost_usd:
+        parts.append([(f"${row.cost_usd:.2f}", "muted")])
+    hints = [Hint("r", "retry", "retry"), COPY] if row.level == "error" else [COPY]
+    body: list[Piece] = []
+    if expanded:
+        body.append(Plain(fit(row.message, 20_000), "text", indent=2))
+        if row.body.strip():
+            body += output_pieces(fit(row.body).strip("\n"))
+    return Sketch(Title(parts, hints=hints), body, foldable=True, expanded=expanded)
+
+
+def checkpoint_sketch(row: CheckpointRow, expanded: bool) -> Sketch:
+    """A snapshot of the files; opened: which ones changed."""
+    count = "1 file" if len(row.files) == 1 else f"{len(row.files):,} files"
+    title = Title(
+        [[("Checkpoint", "muted"), (f" {one_line(row.short_hash, 40)}", "faint")], [(count, "faint")]], hints=(COPY,)
+    )
+    body: list[Piece] = []
+    if expanded:
+        names = [one_line(name, 400) for name in row.files[:_SHOWN_FILES]]
+        if len(row.files) > _SHOWN_FILES:
+            names.append(f"… {len(row.files) - _SHOWN_FILES:,} more")
+        body = [Plain("\n".join(names), "muted", True, "", 2)] if names else []
+    return Sketch(title, body, foldable=bool(row.files), expanded=expanded)

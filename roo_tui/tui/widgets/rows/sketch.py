@@ -1,0 +1,109 @@
+"""What every kind of row is made of: a title that can be folded, a body of pieces, a bar of its speaker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, crop
+
+Words = tuple[str, str]
+"""A text and the name of the ink (a field of the palette) it is written in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key that does something with a row while it is selected. `always` shows it on other rows too."""
+
+    key: str
+    action: str
+    label: str
+    always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The first line of a row: parts from the left, parts at the right edge, hints of keys.
+
+    `parts` are separated by blanks; from the fourth on they give way, last first, where the line is too short.
+    """
+
+    parts: Sequence[Sequence[Words]]
+    right: Sequence[Words] = ()
+    hints: Sequence[Hint] = ()
+
+    def estimate(self, _width: int) -> int:
+        """One line."""
+        return 1
+
+    def draw(self, paper: Paper) -> list[Line]:
+        """The line of a row that is not selected."""
+        return [self.line(paper)]
+
+    def line(self, paper: Paper, active: bool = False, cursor: bool = False) -> Line:
+        """The line; `active` shows every hint, `cursor` puts it on the cursor's ground."""
+        palette = paper.palette
+        ground = palette.cursor_ground if cursor else None
+        edge = [span for text, ink in self.right if text for span in (("   ", palette.text), (text, _ink(paper, ink)))]
+        room = paper.width - 1 - _cells(edge)
+        shown = [hint for hint in self.hints if active or hint.always]
+        hints = _hint_spans(paper, shown)
+        least = _cells(self._left(paper, 0, crop_them=False))
+        while shown and not shown[-1].always and least + _cells(hints) > room:
+            hints = _hint_spans(paper, shown := shown[:-1])
+        left = self._left(paper, room - _cells(hints))
+        if self.right:
+            gap = max(0, room - _cells(hints) - _cells(left))
+            return Line([*left, (" " * gap, palette.text), *hints, *edge], ground)
+        return Line([*left, *hints], ground)
+
+    def _left(self, paper: Paper, room: int, crop_them: bool = True) -> list[Span]:
+        parts = [[(text, _ink(paper, ink)) for text, ink in part if text] for part in self.parts]
+        parts = [part for part in parts if part]
+        for kept in range(len(parts), 0, -1):
+            for blanks in ("   ", "  "):
+                spans: list[Span] = []
+                for part in parts[:kept]:
+                    spans += [(blanks, paper.palette.text), *part] if spans else part
+                if _cells(spans) <= room or kept <= 3:
+                    return crop(spans, max(1, room)) if crop_them else spans
+        return []
+
+
+def _hint_spans(paper: Paper, hints: Sequence[Hint]) -> list[Span]:
+    palette = paper.palette
+    spans: list[Span] = []
+    for hint in hints:
+        meta = Style(meta={"row_action": hint.action})
+        spans += [("   ", palette.text), (f"{hint.key} ", palette.accent + meta), (hint.label, palette.muted + meta)]
+    return spans
+
+
+def _ink(paper: Paper, name: str) -> Style:
+    ink: Style = getattr(paper.palette, name)
+    return ink
+
+
+def _cells(spans: Sequence[Span]) -> int:
+    return sum(cell_len(text) for text, _ in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A row ready to be drawn: `title` is None for words that always show; `bar` is the ink of the speaker's bar."""
+
+    title: Title | None
+    body: list[Piece] = field(default_factory=list)
+    foldable: bool = False
+    expanded: bool = False
+    bar: str = ""
+    ground: str = "ground"
+    sign: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The sign left of the first line."""
+        if self.sign or self.bar:
+            return self.sign or "▐"
+        return ("▾" if self.expanded else "▸") if self.foldable else "·" if self.title else ""

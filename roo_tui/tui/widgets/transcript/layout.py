@@ -1,0 +1,206 @@
+"""Where every row is: boxes one below the other, drawn only where they are looked at.
+
+A position is a `Spot`: a line of a piece of a box. It does not move when heights elsewhere turn out to be other than
+estimated, which is what keeps the text still that someone reads.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from textual.strip import Strip
+
+from roo_tui.tui.widgets.transcript.box import Box, Look
+from roo_tui.tui.widgets.transcript.heights import Heights
+
+DRAWN_BOXES = 400
+"""Boxes whose drawing is kept; the least recently seen are forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line on the screen's way through the rows: line `line` of piece `piece` of a box."""
+
+    box: Box
+    piece: int = 0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line as it is drawn."""
+
+    box: Box
+    piece: int
+    line: int
+    strip: Strip
+
+
+class Layout:
+    """The boxes with their heights. Positions count lines from the first row."""
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.boxes: list[Box] = []
+        self._heights = Heights()
+        self._drawn: OrderedDict[int, Box] = OrderedDict()
+
+    @property
+    def total(self) -> int:
+        """Lines of all rows, as far as known."""
+        return self._heights.total
+
+    def set_look(self, look: Look) -> None:
+        """Draw everything anew, in another width or other colours."""
+        self.look = look
+        for box in self._drawn.values():
+            box.forget()
+        self._drawn.clear()
+        for box in self.boxes:
+            box.guess(look.width)
+        self._heights = Heights(box.height for box in self.boxes)
+
+    def replace(self, start: int, stop: int, boxes: Sequence[Box]) -> None:
+        """Put boxes in the place of `start:stop`."""
+        for box in boxes:
+            if not box.pieces:
+                box.guess(self.look.width)
+        self.boxes[start:stop] = boxes
+        self._heights.replace(start, stop, [box.height for box in boxes])
+        changed = boxes if stop - start == len(boxes) else self.boxes[start:]
+        for at, box in enumerate(changed, start):
+            box.at = at
+
+    def measure(self, box: Box) -> None:
+        """Take over a box's height after it changed."""
+        self._heights[box.at] = box.height
+
+    def touch(self, box: Box) -> None:
+        """Make a box ready to be drawn, and forget those not seen for long."""
+        if not box.pieces:
+            box.prepare(self.look.width)
+            self.measure(box)
+        self._drawn[id(box)] = box
+        self._drawn.move_to_end(id(box))
+        while len(self._drawn) > DRAWN_BOXES:
+            _, old = self._drawn.popitem(last=False)
+            old.forget()
+
+    def draw(self, box: Box, piece: int) -> list[Strip]:
+        """Return the strips of a piece and take over what its height turned out to be."""
+        if box.strips[piece] is None:
+            before = box.heights[piece]
+            strips = box.draw(piece, self.look)
+            if len(strips) != before and not box.hidden:
+                self._heights[box.at] += len(strips) - before
+            return strips
+        return box.draw(piece, self.look)
+
+    def line_of(self, spot: Spot) -> int:
+        """Return the line a spot is at."""
+        self.touch(spot.box)
+        return self._heights.before(spot.box.at) + sum(spot.box.heights[: spot.piece]) + spot.line
+
+    def top_of(self, box: Box) -> int:
+        """Return the line a box begins at."""
+        return self._heights.before(box.at)
+
+    def spot_at(self, line: int) -> Spot | None:
+        """Return the spot at a line; the last one beyond the end, None where there are no rows."""
+        if not self._heights.total:
+            return None
+        index, inside = self._heights.find(min(max(0, line), self._heights.total - 1))
+        box = self.boxes[index]
+        self.touch(box)
+        for piece, bottom in enumerate(accumulate(box.heights)):
+            if inside < bottom:
+                return Spot(box, piece, inside - (bottom - box.heights[piece]))
+        last = len(box.pieces) - 1
+        return Spot(box, last, max(0, len(self.draw(box, last)) - 1))
+
+    def next_box(self, at: int) -> Box | None:
+        """Return the first box from index `at` on that takes lines."""
+        while at < len(self.boxes):
+            if self._heights[at]:
+                return self.boxes[at]
+            at, inside = self._heights.find(self._heights.before(at))
+            if at >= len(self.boxes) or inside:
+                return None
+        return None
+
+    def box_before(self, at: int) -> Box | None:
+        """Return the last box before index `at` that takes lines."""
+        above = self._heights.before(at)
+        return self.boxes[self._heights.find(above - 1)[0]] if above else None
+
+    def down(self, spot: Spot) -> Iterator[Place]:
+        """Yield the lines from a spot on, drawing them as they are asked for."""
+        box: Box | None = spot.box
+        piece, line = spot.piece, spot.line
+        while box is not None:
+            if not box.hidden:
+                self.touch(box)
+                while piece < len(box.pieces):
+                    strips = self.draw(box, piece)
+                    for number in range(line, len(strips)):
+                        yield Place(box, piece, number, strips[number])
+                    piece, line = piece + 1, 0
+            box, piece, line = self.next_box(box.at + 1), 0, 0
+
+    def up(self, spot: Spot | None) -> Iterator[Spot]:
+        """Yield the spots above a spot (None: from the very end), nearest first."""
+        box = spot.box if spot else self.box_before(len(self.boxes))
+        piece, line = (spot.piece, spot.line) if spot else (-1, 0)
+        while box is not None:
+            if not box.hidden:
+                self.touch(box)
+                if piece < 0:
+                    piece = len(box.pieces) - 1
+                    line = len(self.draw(box, piece))
+                while True:
+                    for number in range(line - 1, -1, -1):
+                        yield Spot(box, piece, number)
+                    if not piece:
+                        break
+                    piece -= 1
+                    line = len(self.draw(box, piece))
+            box, piece = self.box_before(box.at), -1
+
+    def move(self, spot: Spot, lines: int) -> Spot:
+        """Return the spot so many lines further down (up, if negative), as far as there are lines."""
+        if lines < 0:
+            for count, found in enumerate(self.up(spot), 1):
+                spot = found
+                if count == -lines:
+                    break
+            return spot
+        for count, place in enumerate(self.down(spot)):
+            spot = Spot(place.box, place.piece, place.line)
+            if count == lines:
+                break
+        return spot
+
+    def end(self, height: int) -> Spot | None:
+        """Return the spot from which the last `height` lines show; the first one where there are fewer."""
+        spot = None
+        for count, found in enumerate(self.up(None), 1):
+            spot = found
+            if count == height:
+                break
+        return spot
+
+    def is_last(self, place: Place) -> bool:
+        """Whether a drawn line is the last one of all."""
+        box = place.box
+        below = box.pieces[place.piece + 1 :]
+        return (
+            place.line == len(self.draw(box, place.piece)) - 1
+            and not any(self.draw(box, place.piece + 1 + at) for at in range(len(below)))
+            and self.next_box(box.at + 1) is None
+        )
+
+    def valid(self, spot: Spot) -> bool:
+        """Whether a spot is still a line of what is shown."""
+        box = spot.box
+        return box.at < len(self.boxes) and self.boxes[box.at] is box and not box.hidden

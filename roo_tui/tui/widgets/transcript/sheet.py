@@ -1,0 +1,251 @@
+"""Which rows there are: kept by key, what is not in context folded into one line, blank lines between kinds of rows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from roo_tui.domain.views import AnswerRow, ReductionRow, Row, ThinkingRow, ToolRow
+from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, gap_between, opens_by_itself
+from roo_tui.tui.widgets.transcript.box import Box, Look
+from roo_tui.tui.widgets.transcript.layout import Layout
+
+STATUS_KEY = "status"
+FOLD_KEY = "fold:"
+LIVE_KEY = "live:"
+_LEAST_FOLDED = 2
+_LIVE_OUTPUT = 200_000
+
+
+class Sheet:
+    """The rows by key on a layout. Every change leaves the layout in step."""
+
+    def __init__(self, look: Look) -> None:
+        self.layout = Layout(look)
+        self._by_key: dict[str, Box] = {}
+        self._chosen: dict[str, bool] = {}
+        self._leaving: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._by_key
+
+    def get(self, key: str) -> Box | None:
+        """Return the box of a key."""
+        return self._by_key.get(key)
+
+    def rows(self) -> Iterator[Box]:
+        """Yield the boxes of real rows, oldest first."""
+        return (box for box in self.layout.boxes if box.key != STATUS_KEY and not box.key.startswith(FOLD_KEY))
+
+    def set_rows(self, rows: Iterable[Row], reading: Box | None) -> None:
+        """Show these rows and no others; boxes of rows that stay are kept. `reading` is the row at the top."""
+        status = self._by_key.get(STATUS_KEY)
+        kept, self._by_key = self._by_key, {}
+        boxes: list[Box] = []
+        for row in rows:
+            box = kept.get(row.key)
+            if box is None:
+                box = Box(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
+            else:
+                self._take(box, row)
+            self._by_key[row.key] = box
+            boxes.append(box)
+        self._leaving.clear()
+        if status is not None:
+            self._by_key[STATUS_KEY] = status
+            boxes.append(status)
+        self._arrange(boxes, reading)
+
+    def upsert(self, rows: Iterable[Row], reading: Box | None) -> list[Box]:
+        """Replace rows by key, add the others at the end. Return the boxes that are new at the end.
+
+        A row whose words just streamed takes over the drawing of the stream, whose own key ends with it.
+        """
+        new: list[Box] = []
+        arrange = False
+        for row in rows:
+            box = self._by_key.get(row.key) or self._streamed(row)
+            if box is not None:
+                arrange |= box.in_context != row.in_context or isinstance(row.body, ReductionRow)
+                self._take(box, row)
+                self.layout.measure(box)
+                continue
+            box = Box(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
+            self._append(box)
+            new.append(box)
+            arrange |= not row.in_context or isinstance(row.body, ReductionRow)
+        if arrange:
+            self._arrange([box for box in self.layout.boxes if not box.key.startswith(FOLD_KEY)], reading)
+        return new
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Take rows away at the next `settle`, so that a row that comes at once can take over a stream's drawing."""
+        self._leaving.update(key for key in keys if key in self._by_key)
+
+    def settle(self, reading: Box | None) -> None:
+        """Carry out what `remove` asked for."""
+        if not self._leaving:
+            return
+        leaving, self._leaving = self._leaving, set()
+        for key in leaving:
+            del self._by_key[key]
+        boxes = self.layout.boxes
+        if boxes and boxes[-1].key in leaving:
+            last = len(boxes)
+            while last and boxes[last - 1].key in leaving:
+                last -= 1
+            if not any(box.key in leaving for box in boxes[:last]):
+                self.layout.replace(last, len(boxes), [])
+                return
+        self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)], reading)
+
+    def _streamed(self, row: Row) -> Box | None:
+        if not isinstance(row.body, AnswerRow | ThinkingRow):
+            return None
+        for box in reversed(self.layout.boxes[-12:]):
+            body = box.body
+            if box.key.startswith(LIVE_KEY) and type(body) is type(row.body) and box.text == row.body.text:
+                del self._by_key[box.key]
+                self._leaving.discard(box.key)
+                if box.key in self._chosen:
+                    self._chosen[row.key] = self._chosen.pop(box.key)
+                box.key = row.key
+                self._by_key[row.key] = box
+                return box
+        return None
+
+    def _take(self, box: Box, row: Row) -> None:
+        same_words = (
+            isinstance(row.body, AnswerRow)
+            and isinstance(box.body, AnswerRow)
+            and box.text == row.body.text
+            and box.body.interrupted == row.body.interrupted
+        )
+        if not same_words and (box.body != row.body or box.stream is not None):
+            box.stream = None
+            expanded = self._expanded(row.key, row.body)
+            running = isinstance(row.body, ToolRow) and row.body.state == "running"
+            box.live_output = box.live_output if running else ""
+            box.body, box.expanded = row.body, expanded
+            box.forget()
+            box.guess(self.layout.look.width)
+        elif same_words:
+            box.body = row.body
+        if box.in_context != row.in_context:
+            box.in_context = row.in_context
+            box.forget()
+
+    def _expanded(self, key: str, body: AnyBody) -> bool:
+        return self._chosen.get(key, opens_by_itself(body))
+
+    def toggle(self, key: str, expanded: bool | None = None) -> Box | None:
+        """Unfold or fold a row (or as `expanded` says); remember it. None if there is no such row."""
+        box = self._by_key.get(key)
+        if box is None:
+            return None
+        if isinstance(box.body, FoldedRow):
+            is_open = not box.body.open if expanded is None else expanded
+            self._chosen[key] = is_open
+            self._arrange([each for each in self.layout.boxes if not each.key.startswith(FOLD_KEY)], None)
+            return self._by_key.get(key)
+        box.expanded = not box.expanded if expanded is None else expanded
+        self._chosen[key] = box.expanded
+        self._redo(box)
+        return box
+
+    def set_output(self, key: str, text: str) -> Box | None:
+        """Add to what a running command printed; only its end is kept."""
+        box = self._by_key.get(key)
+        if box is not None and isinstance(box.body, ToolRow):
+            box.live_output = (box.live_output + text)[-_LIVE_OUTPUT:]
+            if box.body.state in ("waiting", "streaming"):
+                box.body = replace(box.body, state="running")
+        return box
+
+    def _redo(self, box: Box) -> None:
+        box.forget()
+        box.guess(self.layout.look.width)
+        self.layout.measure(box)
+
+    def refresh(self, box: Box) -> None:
+        """Draw a row anew whose values changed."""
+        self._redo(box)
+
+    def set_status(self, body: StatusRow | None) -> None:
+        """Show, change or remove the last row."""
+        box = self._by_key.get(STATUS_KEY)
+        boxes = self.layout.boxes
+        if body is None:
+            if box is not None:
+                del self._by_key[STATUS_KEY]
+                self.layout.replace(len(boxes) - 1, len(boxes), [])
+        elif box is None:
+            box = Box(STATUS_KEY, body)
+            self._by_key[STATUS_KEY] = box
+            box.gap = gap_between(boxes[-1].body if boxes else None, body)
+            self.layout.replace(len(boxes), len(boxes), [box])
+        else:
+            box.body = body
+            self._redo(box)
+
+    def open_stream(self, key: str, body: AnswerRow | ThinkingRow) -> Box:
+        """Return the box of a stream, new at the end if there is none of that key."""
+        box = self._by_key.get(key)
+        if box is None:
+            box = Box(key, body, True, self._expanded(key, body))
+            self._append(box)
+        return box
+
+    def _append(self, box: Box) -> None:
+        boxes = self.layout.boxes
+        end = len(boxes) - (STATUS_KEY in self._by_key)
+        self._by_key[box.key] = box
+        before = next((each.body for each in reversed(boxes[:end][-64:]) if not each.hidden), None)
+        box.gap = gap_between(before, box.body)
+        self.layout.replace(end, end, [box])
+        if end + 1 < len(boxes):
+            status = boxes[-1]
+            status.gap = gap_between(box.body, status.body)
+            self._redo(status)
+
+    def _arrange(self, boxes: list[Box], reading: Box | None) -> None:
+        """Fold what is not in context, set the gaps, and lay everything out."""
+        for key in [key for key in self._by_key if key.startswith(FOLD_KEY)]:
+            del self._by_key[key]
+        reductions = (at for at, box in enumerate(boxes) if isinstance(box.body, ReductionRow) and box.body.on)
+        last = max(reductions, default=-1)
+        arranged: list[Box] = []
+        at = 0
+        while at < len(boxes):
+            box = boxes[at]
+            end = at
+            while end < last and not boxes[end].in_context:
+                end += 1
+            if end - at >= _LEAST_FOLDED:
+                run = boxes[at:end]
+                arranged.append(self._fold(run, reading))
+                arranged += run
+                at = end
+                continue
+            box.hidden = False
+            arranged.append(box)
+            at += 1
+        before: AnyBody | None = None
+        for box in arranged:
+            if box.hidden:
+                continue
+            gap = gap_between(before, box.body)
+            if gap != box.gap:
+                box.gap = gap
+                box.forget()
+            before = box.body
+        self.layout.replace(0, len(self.layout.boxes), arranged)
+
+    def _fold(self, run: list[Box], reading: Box | None) -> Box:
+        key = FOLD_KEY + run[0].key
+        if reading is not None and reading in run and key not in self._chosen and not reading.hidden:
+            self._chosen[key] = True
+        is_open = self._chosen.get(key, False)
+        for box in run:
+            box.hidden = not is_open
+        fold = Box(key, FoldedRow(len(run), is_open))
+        self._by_key[key] = fold
+        return fold

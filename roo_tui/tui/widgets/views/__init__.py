@@ -1,0 +1,54 @@
+"""Views of tool calls as pieces of a row: what `domain.views` says as data is given its looks here.
+
+Start at `view_pieces`. `paper` holds what everything is drawn with, `palette` the colours; `markdown`, `code` and
+`diff` are the three drawings with an idea of their own.
+"""
+
+from typing import assert_never
+
+from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView, ToolView
+from roo_tui.tui.widgets.views.code import code_pieces, language_of
+from roo_tui.tui.widgets.views.command import command_pieces, output_pieces
+from roo_tui.tui.widgets.views.diff import diff_pieces
+from roo_tui.tui.widgets.views.markdown import markdown_pieces
+from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
+
+__all__ = ["view_pieces"]
+
+_STATES = {"pending": ("○", "muted"), "in_progress": ("◐", "accent"), "done": ("●", "success")}
+_SHOWN_ITEMS = 2_000
+
+
+def view_pieces(view: ToolView, indent: int = 2) -> list[Piece]:
+    """Return what a tool shows of a call, indented by `indent` cells."""
+    match view:
+        case DiffView():
+            return diff_pieces(view, indent)
+        case CommandView():
+            return command_pieces(view, indent)
+        case FileView():
+            lines = fit(view.text).removesuffix("\n").split("\n")
+            return list(code_pieces(lines, language_of(view.path), first_number=view.first_line, indent=indent))
+        case ListView():
+            return _list_pieces(view, indent)
+        case TodoView():
+            return [
+                Plain(f"{_STATES[state][0]} {fit(text, 2_000)}", _STATES[state][1], indent=indent)
+                for text, state in view.items
+            ]
+        case TextView(markdown=True):
+            return markdown_pieces(fit(view.text), indent)
+        case TextView():
+            return output_pieces(fit(view.text).rstrip("\n"), indent)
+        case _:
+            assert_never(view)
+
+
+def _list_pieces(view: ListView, indent: int) -> list[Piece]:
+    pieces: list[Piece]
+    items = [fit(item, 4_000) for item in view.items[:_SHOWN_ITEMS]]
+    pieces = output_pieces("\n".join(items), indent) if items else [Plain("nothing found", "faint", indent=indent)]
+    missing = max(view.total, len(view.items)) - len(items)
+    if missing > 0:
+        pieces.append(Plain(f"… {missing:,} more", "faint", indent=indent))
+    return pieces

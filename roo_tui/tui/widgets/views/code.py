@@ -1,0 +1,292 @@
+"""Source code as lines of styled spans, one line at a time.
+
+A line is coloured once, from the lexer's state at the end of the line before, and never again: a code fence of any
+length can be streamed, and a long file can be shown from anywhere, for the price of the new lines. What a lexer reads
+in one expression over many lines, the block comments of the C family, is followed here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePath
+from typing import Any
+
+from rich.style import Style
+
+from roo_tui.tui.widgets.views.palette import Palette
+from roo_tui.tui.widgets.views.paper import Line, Paper, Span, estimate_lines, fold_cells
+
+PIECE_LINES = 48
+"""Lines that are coloured and drawn at once; keeps one step under a few milliseconds."""
+_COLOURED = 1_000
+"""Characters a line may have to be coloured."""
+_BLOCK_COMMENTS = frozenset(
+    """c cpp c++ csharp c# css dart go groovy java javascript js jsx kotlin less objective-c php protobuf rust scala
+    scss swift ts tsx typescript""".split()  # noqa: SIM905 - a list of names reads best as words
+)
+
+
+class LineLexer:
+    """Colours lines in order, keeping the state of a Pygments lexer between them."""
+
+    def __init__(self, language: str) -> None:
+        self._lexer = lexer(language.lower())
+        self._block_comments = language.lower() in _BLOCK_COMMENTS
+        self._stack = ["root"]
+        self._comment_end = ""
+
+    def copy(self) -> "LineLexer":
+        """Return one in the same state."""
+        other = LineLexer("")
+        other._lexer, other._block_comments = self._lexer, self._block_comments
+        other._stack, other._comment_end = list(self._stack), self._comment_end
+        return other
+
+    def tokens(self, line: str) -> list[tuple[str, Any]]:
+        """Return the line (without its end) as (text, token type) pairs; a type is None where nothing is known."""
+        if self._lexer is None or len(line) > _COLOURED:
+            return [(line, None)]
+        found: list[tuple[str, Any]] = []
+        at = 0
+        if self._comment_end:
+            end = line.find(self._comment_end)
+            at = len(line) if end < 0 else end + len(self._comment_end)
+            found.append((line[:at], _comment()))
+            if end >= 0:
+                self._comment_end = ""
+        rest = line[at:]
+        opening = self._opens_comment(rest)
+        if opening >= 0:
+            found += self._lex(rest[:opening])
+            found.append((rest[opening:], _comment()))
+        else:
+            found += self._lex(rest)
+        return found
+
+    def _opens_comment(self, text: str) -> int:
+        """Where a comment begins that goes on after this line, -1 if none does."""
+        if not self._block_comments or self._stack != ["root"]:
+            return -1
+        opening = text.rfind("/*")
+        if opening < 0 or "*/" in text[opening + 2 :] or text[:opening].count('"') % 2 or "//" in text[:opening]:
+            return -1
+        self._comment_end = "*/"
+        return opening
+
+    def _lex(self, text: str) -> list[tuple[str, Any]]:
+        states = getattr(self._lexer, "_tokens", None)
+        if not states or "root" not in states:
+            return [(value, kind) for _, kind, value in self._lexer.get_tokens_unprocessed(text + "\n")]
+        return self._run(states, text + "\n")
+
+    def _run(self, states: Any, text: str) -> list[tuple[str, Any]]:
+        """The loop of Pygments' `RegexLexer`, which does not give its state away."""
+        found: list[tuple[str, Any]] = []
+        stack, at = self._stack, 0
+        rules = states[stack[-1]]
+        moves = 0
+        while at < len(text):
+            for match_at, action, new_state in rules:
+                match = match_at(text, at)
+                if not match:
+                    continue
+                if action is not None:
+                    if type(action).__name__ == "_TokenType":
+                        found.append((match.group(), action))
+                    else:
+                        found += [(value, kind) for _, kind, value in action(self._lexer, match) if value]
+                moves = moves + 1 if match.end() == at else 0
+                at = match.end()
+                if new_state is not None:
+                    _change(stack, new_state)
+                    rules = states[stack[-1]]
+                break
+            else:
+                if text[at] == "\n":
+                    del stack[1:]
+                    rules = states["root"]
+                found.append((text[at], None))
+                at += 1
+            if moves > 50:
+                found.append((text[at:], None))
+                break
+        return found
+
+    def line(self, line: str, palette: Palette) -> list[Span]:
+        """Return the line in the colours of the palette."""
+        spans: list[Span] = []
+        for text, kind in self.tokens(line):
+            text = text.rstrip("\n") if "\n" in text else text
+            if text:
+                ink = ink_of(kind, palette)
+                if spans and spans[-1][1] is ink:
+                    spans[-1] = (spans[-1][0] + text, ink)
+                else:
+                    spans.append((text, ink))
+        return spans
+
+
+def _change(stack: list[str], new_state: Any) -> None:
+    if isinstance(new_state, tuple):
+        for state in new_state:
+            if state == "#pop":
+                if len(stack) > 1:
+                    stack.pop()
+            elif state == "#push":
+                stack.append(stack[-1])
+            else:
+                stack.append(state)
+    elif isinstance(new_state, int):
+        if abs(new_state) >= len(stack):
+            del stack[1:]
+        else:
+            del stack[new_state:]
+    elif new_state == "#push":
+        stack.append(stack[-1])
+
+
+@lru_cache(maxsize=64)
+def lexer(language: str) -> Any:
+    """Return the Pygments lexer of a language name or alias, None if there is none."""
+    if not language:
+        return None
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        return get_lexer_by_name(language)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=512)
+def language_of(path: str) -> str:
+    """Return the language a file name says it is in, "" if it does not say."""
+    from pygments.lexers import find_lexer_class_for_filename
+
+    found = find_lexer_class_for_filename(PurePath(path).name)
+    return found.aliases[0] if found is not None and found.aliases else ""
+
+
+@lru_cache(maxsize=1)
+def _comment() -> Any:
+    from pygments.token import Comment  # type: ignore[import-untyped]
+
+    return Comment
+
+
+_INKS = (
+    ("Comment", "comment"),
+    ("Literal.String", "string"),
+    ("Literal.Number", "number"),
+    ("Keyword.Constant", "number"),
+    ("Keyword.Type", "type"),
+    ("Keyword", "keyword"),
+    ("Operator.Word", "keyword"),
+    ("Operator", "operator"),
+    ("Punctuation", "operator"),
+    ("Name.Function", "name"),
+    ("Name.Class", "type"),
+    ("Name.Decorator", "accent"),
+    ("Name.Tag", "keyword"),
+    ("Name.Attribute", "type"),
+    ("Name.Builtin", "type"),
+    ("Name.Exception", "type"),
+    ("Name.Namespace", "name"),
+    ("Generic.Inserted", "success"),
+    ("Generic.Deleted", "error"),
+    ("Generic.Heading", "heading"),
+    ("Generic.Subheading", "heading"),
+)
+
+
+@lru_cache(maxsize=512)
+def _ink_name(kind: Any) -> str:
+    name = str(kind).removeprefix("Token.")
+    return next((ink for prefix, ink in _INKS if name == prefix or name.startswith(prefix + ".")), "text")
+
+
+def ink_of(kind: Any, palette: Palette) -> Style:
+    """Return the ink of a token type."""
+    return palette.text if kind is None else getattr(palette, _ink_name(kind))
+
+
+@dataclass(slots=True, eq=False)
+class Code:
+    """Lines of one text in one language; colours are found from the top down, as far as they are asked for."""
+
+    lines: Sequence[str]
+    language: str
+    _tokens: list[list[tuple[str, Any]]] = field(default_factory=list)
+    _lexer: LineLexer | None = None
+
+    def spans(self, start: int, stop: int, palette: Palette) -> list[list[Span]]:
+        """Return the lines `start:stop` in colour; far below what was coloured so far, beginning afresh."""
+        if start - len(self._tokens) > 4 * PIECE_LINES:
+            fresh = LineLexer(self.language)
+            return [_inked(fresh.tokens(line), palette) for line in self.lines[start:stop]]
+        if self._lexer is None:
+            self._lexer = LineLexer(self.language)
+        for line in self.lines[len(self._tokens) : stop]:
+            self._tokens.append(self._lexer.tokens(line))
+        return [_inked(tokens, palette) for tokens in self._tokens[start:stop]]
+
+    def beginning(self, line: str) -> "Code":
+        """Return a line that may still grow, coloured as the one after these."""
+        if self._lexer is None or len(self._tokens) < len(self.lines):
+            self._lexer = self._lexer or LineLexer(self.language)
+            for known in self.lines[len(self._tokens) :]:
+                self._tokens.append(self._lexer.tokens(known))
+        return Code([line], self.language, [self._lexer.copy().tokens(line)])
+
+
+def _inked(tokens: Sequence[tuple[str, Any]], palette: Palette) -> list[Span]:
+    return [(text.rstrip("\n"), ink_of(kind, palette)) for text, kind in tokens if text and text != "\n"]
+
+
+@dataclass(frozen=True, slots=True)
+class CodePiece:
+    """Some lines of a code, numbered from `first_number` where that is not 0."""
+
+    code: Code
+    start: int
+    stop: int
+    first_number: int = 0
+    number_width: int = 0
+    indent: int = 0
+    ground: str = "code_ground"
+
+    def estimate(self, width: int) -> int:
+        """Lines at that width."""
+        room = width - self.indent - self.number_width
+        return sum(estimate_lines(line, room) for line in self.code.lines[self.start : self.stop])
+
+    def draw(self, paper: Paper) -> list[Line]:
+        """The lines in colour, broken at the edge."""
+        palette = paper.palette
+        lines: list[Line] = []
+        ground: Style | None = getattr(palette, self.ground) if self.ground else None
+        margin = " " * self.indent
+        room = paper.width - self.indent - self.number_width - (2 if self.number_width else 1)
+        for offset, spans in enumerate(self.code.spans(self.start, self.stop, palette)):
+            number = str(self.first_number + self.start + offset) if self.number_width else ""
+            for part in fold_cells(spans, room):
+                if self.number_width:
+                    lead: Span = (f"{margin}{number:>{self.number_width}}  ", palette.faint)
+                else:
+                    lead = (f"{margin} ", palette.faint)
+                lines.append(Line([lead, *part], ground))
+                number = ""
+        return lines
+
+
+def code_pieces(
+    lines: Sequence[str], language: str, *, first_number: int = 0, indent: int = 0, ground: str = "code_ground"
+) -> list[CodePiece]:
+    """Return the lines of a code as pieces, numbered if `first_number` is not 0."""
+    code = Code(lines, language)
+    numbers = len(str(first_number + len(lines))) if first_number else 0
+    return [
+        CodePiece(code, start, min(len(lines), start + PIECE_LINES), first_number, numbers, indent, ground)
+        for start in range(0, len(lines), PIECE_LINES)
+    ]

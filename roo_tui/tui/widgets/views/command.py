@@ -1,0 +1,30 @@
+"""A command and what it printed."""
+
+from roo_tui.domain.views import CommandView
+from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
+
+PIECE_LINES = 64
+
+
+def command_pieces(view: CommandView, indent: int = 2) -> list[Piece]:
+    """Return the command, where it is more than a line, and its output."""
+    pieces: list[Piece] = []
+    if "\n" in view.command.strip() or len(view.command) > 60:
+        pieces.append(Plain(f"$ {fit(view.command.strip(), 20_000)}", "muted", True, "", indent))
+    output = fit(view.output).rstrip("\n")
+    if output:
+        pieces += output_pieces(output, indent)
+    elif view.exit_code is not None:
+        pieces.append(Plain("no output", "faint", False, "", indent))
+    if view.timed_out:
+        pieces.append(Plain("stopped: it took longer than it was allowed to", "warning", False, "", indent))
+    return pieces
+
+
+def output_pieces(text: str, indent: int = 2) -> list[Piece]:
+    """Return fitted output as pieces of a bounded number of lines."""
+    lines = text.split("\n")
+    return [
+        Plain("\n".join(lines[start : start + PIECE_LINES]), "text", True, "code_ground", indent)
+        for start in range(0, len(lines), PIECE_LINES)
+    ]

@@ -1,0 +1,185 @@
+"""A change to a file: side by side where there is room, else one column; with line numbers and colours."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Literal
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from roo_tui.domain.views import DiffView
+from roo_tui.tui.widgets.views.code import Code, language_of
+from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, fit, fold_cells, on
+
+SIDE_BY_SIDE = 96
+"""Cells of a row from which both sides are shown next to each other (a screen of 100 columns)."""
+CONTEXT_LINES = 3
+_PIECE_PAIRS = 24
+_COMPARED_LINES = 6_000
+
+Side = int | None
+Pair = tuple[Side, Side]
+"""Indices of lines that stand next to each other: (old, new); both present and equal, or changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both texts of a diff, numbered from `first_line`."""
+
+    old: Code
+    new: Code
+    first_line: int
+    number_width: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    """Some neighbouring lines of a diff. `kind` says whether they are the same on both sides."""
+
+    sides: Sides
+    pairs: Sequence[Pair]
+    kind: Literal["same", "changed"]
+    indent: int
+
+    def estimate(self, width: int) -> int:
+        """Lines, as if none were broken."""
+        if self.kind == "same" or width >= SIDE_BY_SIDE:
+            return len(self.pairs)
+        return sum((old is not None) + (new is not None) for old, new in self.pairs)
+
+    def draw(self, paper: Paper) -> list[Line]:
+        """The lines of this part."""
+        return list(self._wide(paper) if paper.width >= SIDE_BY_SIDE else self._narrow(paper))
+
+    def _narrow(self, paper: Paper) -> Iterator[Line]:
+        room = paper.width - self.indent - self.sides.number_width - 4
+        if self.kind == "same":
+            for _, new in self.pairs:
+                yield from self._column(paper, new, "new", " ", None, room)
+            return
+        for old, _ in self.pairs:
+            if old is not None:
+                yield from self._column(paper, old, "old", "-", paper.palette.removed_ground, room)
+        for _, new in self.pairs:
+            if new is not None:
+                yield from self._column(paper, new, "new", "+", paper.palette.added_ground, room)
+
+    def _column(
+        self, paper: Paper, at: Side, side: Literal["old", "new"], sign: str, ground: Style | None, room: int
+    ) -> Iterator[Line]:
+        margin: Span = (" " * self.indent, paper.palette.text)
+        for spans in self._cell(paper, at, side, sign, room):
+            yield Line([margin, *spans], ground)
+
+    def _cell(self, paper: Paper, at: Side, side: str, sign: str, room: int) -> Iterator[list[Span]]:
+        palette = paper.palette
+        if at is None:
+            yield []
+            return
+        code = self.sides.old if side == "old" else self.sides.new
+        ink = palette.error if sign == "-" else palette.success if sign == "+" else palette.faint
+        number = str(self.sides.first_line + at)
+        for part in fold_cells(code.spans(at, at + 1, palette)[0], room):
+            yield [(f"{number:>{self.sides.number_width}} {sign} ", ink), *part]
+            number, sign = "", " "
+
+    def _wide(self, paper: Paper) -> Iterator[Line]:
+        palette = paper.palette
+        half = (paper.width - self.indent - 3) // 2
+        room = half - self.sides.number_width - 3
+        margin: Span = (" " * self.indent, palette.text)
+        changed = self.kind == "changed"
+        for old, new in self.pairs:
+            left = self._cell(paper, old, "old", "-" if changed else " ", room)
+            right = self._cell(paper, new, "new", "+" if changed else " ", room)
+            grounds = (
+                palette.removed_ground if changed and old is not None else palette.ground,
+                palette.added_ground if changed and new is not None else palette.ground,
+            )
+            for one, other in zip_longest(left, right):
+                yield Line(
+                    [
+                        margin,
+                        *_filled(one or [], half, grounds[0]),
+                        (" │ ", palette.faint),
+                        *_filled(other or [], half, grounds[1]),
+                    ]
+                )
+
+
+def _filled(spans: Sequence[Span], width: int, ground: Style) -> Iterator[Span]:
+    used = 0
+    for text, ink in spans:
+        used += cell_len(text)
+        yield text, on(ground, ink)
+    if used < width:
+        yield " " * (width - used), ground
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The mark between two parts of a diff that are apart."""
+
+    indent: int
+
+    def estimate(self, _width: int) -> int:
+        """One line."""
+        return 1
+
+    def draw(self, paper: Paper) -> list[Line]:
+        """One line."""
+        return [Line([(" " * self.indent + "⋯", paper.palette.faint)])]
+
+
+def diff_pieces(view: DiffView, indent: int = 2) -> list[Piece]:
+    """Return the changed lines of a diff with some lines around them."""
+    old, new = fit(view.old).split("\n") if view.old else [], fit(view.new).split("\n") if view.new else []
+    if old and new and old[-1] == new[-1] == "":
+        old, new = old[:-1], new[:-1]
+    language = language_of(view.path)
+    last = view.first_line + max(len(old), len(new))
+    sides = Sides(Code(old, language), Code(new, language), view.first_line, len(str(last)))
+    pieces: list[Piece] = []
+    reached = 0
+    for kind, pairs in _parts(old, new):
+        start = pairs[0][0]
+        if kind == "same" and start is not None and start > reached:
+            pieces.append(Skipped(indent))
+        reached = max([reached, *(old_at + 1 for old_at, _ in pairs if old_at is not None)])
+        pieces += [
+            DiffPiece(sides, pairs[first : first + _PIECE_PAIRS], kind, indent)
+            for first in range(0, len(pairs), _PIECE_PAIRS)
+        ]
+    return pieces
+
+
+def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Literal["same", "changed"], list[Pair]]]:
+    for group in _groups(old, new):
+        for tag, old_start, old_stop, new_start, new_stop in group:
+            pairs: list[Pair] = list(zip_longest(range(old_start, old_stop), range(new_start, new_stop)))
+            if pairs:
+                yield ("same" if tag == "equal" else "changed"), pairs
+
+
+def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[tuple[str, int, int, int, int]]]:
+    if len(old) + len(new) <= _COMPARED_LINES:
+        yield from SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES)
+        return
+    # Too long to compare line by line within a frame: everything between the equal ends counts as changed.
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
+    around = max(0, head - CONTEXT_LINES)
+    yield [
+        ("equal", around, head, around, head),
+        ("replace", head, len(old) - tail, head, len(new) - tail),
+        (
+            "equal",
+            len(old) - tail,
+            min(len(old), len(old) - tail + CONTEXT_LINES),
+            len(new) - tail,
+            min(len(new), len(new) - tail + CONTEXT_LINES),
+        ),
+    ]

@@ -1,0 +1,399 @@
+"""Markdown as pieces: a text is split into blocks by its lines, and each block is drawn alone.
+
+The split looks at one line after the other and never back, so a streamed text is split exactly like a whole one: what
+was drawn of a finished block is final. A list is one block an item. A fence of code is coloured line by line.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from rich.cells import cell_len
+from rich.style import Style
+
+from roo_tui.tui.widgets.views.code import PIECE_LINES, Code, CodePiece, LineLexer
+from roo_tui.tui.widgets.views.paper import Blank, Line, Paper, Piece, Span, crop, estimate_lines, fold_cells, wrap
+
+BLOCK_LIMIT = 12_000
+"""Characters after which a block that goes on and on is drawn in parts."""
+_FENCE = re.compile(r"^( {0,3})(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)")
+_ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
+_FIRST_ITEM = re.compile(r"^ {0,3}(?:[-*+]|1[.)])\s+\S")
+_RULE = re.compile(r"^ {0,3}(?:(?:\*[ ]*){3,}|(?:-[ ]*){3,}|(?:_[ ]*){3,})$")
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?:\s|$)")
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines of one block. `gap` says that a blank line goes before it."""
+
+    kind: Literal["flow", "item", "fence"]
+    lines: list[str]
+    gap: bool
+    language: str = ""
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+
+class Splitter:
+    """Splits Markdown into blocks, line by line. `open` is the block that may still grow."""
+
+    def __init__(self) -> None:
+        self.open: Block | None = None
+        self._blanks = 0
+        self._size = 0
+        self._mark = ""
+        self._indent = 0
+        self._inner_fence = ""
+        self._first = True
+
+    def feed(self, line: str) -> list[Block]:
+        """Take one whole line; return the blocks it ends, oldest first."""
+        block = self.open
+        if block is not None and block.kind == "fence":
+            stripped = line.strip()
+            indented = len(line) - len(line.lstrip(" "))
+            if indented < 4 and stripped.startswith(self._mark) and not stripped.strip(self._mark[0]):
+                return self._close()
+            cut = min(self._indent, indented)
+            block.lines.append(line[cut:])
+            return []
+        if not line.strip():
+            if block is None or (block.kind == "item" and not self._inner_fence):
+                self._blanks += 1
+                return []
+            if self._inner_fence:
+                block.lines.append("")
+                return []
+            ended = self._close()
+            self._blanks = 1
+            return ended
+        if block is not None and self._goes_on(block, line):
+            block.lines += [""] * self._blanks
+            self._blanks = 0
+            block.lines.append(line)
+            self._size += len(line) + 1
+            if block.kind == "item":
+                self._follow_inner_fence(line)
+            return self._close() if self._size > BLOCK_LIMIT and not self._inner_fence else []
+        ended = self._close()
+        self._begin(line, ended[-1] if ended else None)
+        return ended + (self._close() if self._size > BLOCK_LIMIT or self._is_single(line) else [])
+
+    def finish(self) -> list[Block]:
+        """Return what is still open as its last block."""
+        return self._close()
+
+    def _goes_on(self, block: Block, line: str) -> bool:
+        if block.kind == "item":
+            if self._inner_fence:
+                return True
+            indented = len(line) - len(line.lstrip(" ")) >= 2
+            if self._blanks:
+                return indented
+            return indented or not any(begins.match(line) for begins in (_ITEM, _FENCE, _HEADING, _RULE))
+        quote = line.lstrip().startswith(">")
+        if block.lines[0].lstrip().startswith(">"):
+            return quote or not (_FENCE.match(line) or _HEADING.match(line) or _FIRST_ITEM.match(line))
+        return not (quote or _FENCE.match(line) or _HEADING.match(line) or _FIRST_ITEM.match(line))
+
+    @staticmethod
+    def _is_single(line: str) -> bool:
+        return bool(_HEADING.match(line))
+
+    def _begin(self, line: str, before: Block | None) -> None:
+        fence = _FENCE.match(line)
+        item = None if fence or _RULE.match(line) else _ITEM.match(line)
+        after_fence = before is not None and before.kind == "fence"
+        gap = not self._first and (self._blanks > 0 or after_fence or bool(fence or _HEADING.match(line)))
+        self._first = False
+        self._blanks = 0
+        self._size = len(line)
+        if fence:
+            self._indent, self._mark = len(fence[1]), fence[2]
+            self.open = Block("fence", [], gap, fence[3].strip("{}.").split(",")[0])
+        else:
+            self.open = Block("item" if item else "flow", [line], gap)
+            if item:
+                self._follow_inner_fence(line[item.end() :])
+
+    def _follow_inner_fence(self, line: str) -> None:
+        stripped = line.strip()
+        if self._inner_fence:
+            if stripped.startswith(self._inner_fence) and not stripped.strip(self._inner_fence[0]):
+                self._inner_fence = ""
+        elif fence := _FENCE.match(stripped):
+            self._inner_fence = fence[2]
+
+    def _close(self) -> list[Block]:
+        if self.open is None:
+            return []
+        block, self.open = self.open, None
+        self._inner_fence = ""
+        self._size = 0
+        if block.kind == "fence":
+            self._blanks = 1
+        return [block]
+
+
+def split(text: str) -> list[Block]:
+    """Return the blocks of a whole text."""
+    splitter = Splitter()
+    blocks = [block for line in text.split("\n") for block in splitter.feed(line)]
+    return blocks + splitter.finish()
+
+
+def markdown_pieces(text: str, indent: int = 0) -> list[Piece]:
+    """Return a whole Markdown text as pieces."""
+    return [piece for block in split(text) for piece in block_pieces(block, indent)]
+
+
+def block_pieces(block: Block, indent: int = 0) -> list[Piece]:
+    """Return a finished block as pieces; only a long fence has more than one, besides the gap before it."""
+    pieces: list[Piece] = [Blank()] if block.gap else []
+    if block.kind == "fence":
+        return pieces + fence_pieces(block, Code(block.lines, block.language), indent)
+    return [*pieces, Flow(block.text, indent)]
+
+
+def fence_pieces(block: Block, code: Code, indent: int = 0) -> list[Piece]:
+    """Return the lines of a fence as pieces, coloured by `code`, which may know many of them already."""
+    lines = len(block.lines)
+    return [
+        CodePiece(code, start, min(lines, start + PIECE_LINES), indent=indent)
+        for start in range(0, max(1, lines), PIECE_LINES)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One block that is not a fence: a paragraph, heading, list item, quote, table or rule."""
+
+    text: str
+    indent: int = 0
+
+    def estimate(self, width: int) -> int:
+        """Roughly its lines, taking newlines within a paragraph as they are."""
+        return estimate_lines(self.text, width - self.indent)
+
+    def draw(self, paper: Paper) -> list[Line]:
+        """Its lines."""
+        lines = flow_lines(self.text, paper.narrower(self.indent) if self.indent else paper)
+        if not self.indent:
+            return lines
+        margin: Span = (" " * self.indent, paper.palette.text)
+        return [Line([margin, *line.spans], line.ground) for line in lines]
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return parser.disable(["html_block", "html_inline"])
+
+
+def warm_up() -> None:
+    """Import what drawing needs, so that the first answer does not wait for it. May run in a thread."""
+    _parser().parse("*warm*")
+    for language in ("python", "bash"):
+        LineLexer(language).tokens("up=1")
+
+
+def flow_lines(text: str, paper: Paper) -> list[Line]:
+    """Return a block of Markdown as lines; what Markdown gives no shape to is shown as it is."""
+    lines = _Drawing(paper).block(_parser().parse(text))
+    return lines or [Line([(part, paper.palette.muted)]) for part in text.split("\n")]
+
+
+@dataclass(slots=True)
+class _List:
+    ordered: bool
+    number: int
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """Draws the tokens of markdown-it. `_first` and `_rest` are what goes before the next line and those after it."""
+
+    paper: Paper
+    _lines: list[Line] = field(default_factory=list)
+    _first: list[Span] = field(default_factory=list)
+    _rest: list[Span] = field(default_factory=list)
+    _lists: list[_List] = field(default_factory=list)
+    _saved: list[list[Span]] = field(default_factory=list)
+    _quotes: int = 0
+
+    def block(self, tokens: Sequence[Any]) -> list[Line]:
+        heading = ""
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            match token.type:
+                case "heading_open":
+                    heading = token.tag
+                case "heading_close":
+                    heading = ""
+                case "inline":
+                    self._put(wrap(self._inline(token.children or (), self._ink(heading)), self._room()))
+                case "paragraph_open":
+                    if self._lines and not self._first_is_open() and not token.hidden:
+                        self._lines.append(Line(self._rest))
+                case "bullet_list_open" | "ordered_list_open":
+                    start = token.attrGet("start")
+                    self._lists.append(_List(token.type == "ordered_list_open", int(start) if start is not None else 1))
+                case "bullet_list_close" | "ordered_list_close":
+                    self._lists.pop()
+                case "list_item_open":
+                    self._open_item()
+                case "list_item_close" | "blockquote_close":
+                    self._rest = self._saved.pop()
+                    self._first = self._rest
+                    self._quotes -= token.type == "blockquote_close"
+                case "blockquote_open":
+                    self._saved.append(self._rest)
+                    bar: Span = ("│ ", self.paper.palette.faint)
+                    self._first, self._rest = [*self._first, bar], [*self._rest, bar]
+                    self._quotes += 1
+                case "fence" | "code_block":
+                    self._code(token.content.rstrip("\n"), token.info.split()[0] if token.info.split() else "")
+                case "hr":
+                    self._put([[("─" * self._room(), self.paper.palette.faint)]])
+                case "table_open":
+                    end = next(n for n in range(at, len(tokens)) if tokens[n].type == "table_close")
+                    self._table(tokens[at:end])
+                    at = end
+                case _:
+                    pass
+            at += 1
+        return self._lines
+
+    def _room(self) -> int:
+        return max(8, self.paper.width - 1 - sum(cell_len(text) for text, _ in self._rest))
+
+    def _ink(self, heading: str) -> Style:
+        palette = self.paper.palette
+        if heading:
+            return palette.heading + Style(underline=True) if heading == "h1" else palette.heading
+        return palette.quote if self._quotes else palette.text
+
+    def _first_is_open(self) -> bool:
+        return self._first is not self._rest
+
+    def _put(self, lines: Iterable[Sequence[Span]], ground: Style | None = None) -> None:
+        for spans in lines:
+            self._lines.append(Line([*self._first, *spans], ground))
+            self._first = self._rest
+
+    def _open_item(self) -> None:
+        current = self._lists[-1]
+        marker = f"{current.number}. " if current.ordered else ("• ", "◦ ", "▪ ")[min(2, len(self._lists) - 1)]
+        current.number += 1
+        self._saved.append(self._rest)
+        self._first = [*self._first, (marker, self.paper.palette.accent)]
+        self._rest = [*self._rest, (" " * len(marker), self.paper.palette.text)]
+
+    def _code(self, text: str, language: str) -> None:
+        code = Code(text.split("\n"), language)
+        palette = self.paper.palette
+        for spans in code.spans(0, len(code.lines), palette):
+            for part in fold_cells(spans, self._room() - 1):
+                self._put([[(" ", palette.text), *part]], palette.code_ground)
+
+    def _inline(self, tokens: Iterable[Any], ink: Style) -> list[Span]:
+        palette = self.paper.palette
+        spans: list[Span] = []
+        inks = [ink]
+        for token in tokens:
+            match token.type:
+                case "text" | "text_special":
+                    spans.append((token.content, inks[-1]))
+                case "softbreak":
+                    spans.append((" ", inks[-1]))
+                case "hardbreak":
+                    spans.append(("\n", inks[-1]))
+                case "code_inline":
+                    spans.append((token.content, inks[-1] + palette.code))
+                case "strong_open":
+                    inks.append(inks[-1] + Style(bold=True))
+                case "em_open":
+                    inks.append(inks[-1] + Style(italic=True))
+                case "s_open":
+                    inks.append(inks[-1] + Style(strike=True))
+                case "link_open":
+                    inks.append(inks[-1] + palette.link + _link(token.attrGet("href")))
+                case "strong_close" | "em_close" | "s_close" | "link_close":
+                    inks.pop()
+                case "image":
+                    spans.append((f"[{token.content or token.attrGet('src')}]", inks[-1] + palette.link))
+                case _:
+                    spans.append((token.content, inks[-1]))
+        return spans
+
+    def _table(self, tokens: Sequence[Any]) -> None:
+        palette = self.paper.palette
+        rows: list[list[list[Span]]] = []
+        for token in tokens:
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                ink = palette.text if len(rows) > 1 else palette.strong
+                rows[-1].append(self._inline(token.children or (), ink))
+        aligned = [str(token.attrGet("style") or "") for token in tokens if token.type == "th_open"]
+        columns = len(aligned)
+        rows = [row + [[]] * (columns - len(row)) for row in rows]
+        widths = _column_widths(rows, columns, self._room())
+        bar: Span = (" │ ", palette.faint)
+        for number, row in enumerate(rows):
+            cells = [wrap(cell, width) for cell, width in zip(row, widths, strict=False)]
+            for part in range(max(map(len, cells))):
+                spans: list[Span] = []
+                for column, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+                    if column:
+                        spans.append(bar)
+                    spans += _aligned(cell[part] if part < len(cell) else [], width, aligned[column], palette.text)
+                self._put([spans])
+            if not number:
+                self._put([[("─┼─".join("─" * width for width in widths), palette.faint)]])
+
+
+def _column_widths(rows: Sequence[Sequence[Sequence[Span]]], columns: int, room: int) -> list[int]:
+    """Widths that fit: as wide as the cells are, the widest columns giving way first."""
+    wanted = [
+        max([1, *(cell_len(part) for row in rows for part in _text(row[column]).split("\n"))])
+        for column in range(columns)
+    ]
+    room = max(columns * 4, room - 3 * (columns - 1))
+    if sum(wanted) <= room:
+        return wanted
+    widths = [min(wish, max(4, room // columns)) for wish in wanted]
+    for column in sorted(range(columns), key=lambda at: wanted[at]):
+        widths[column] = min(wanted[column], widths[column] + max(0, room - sum(widths)))
+    return widths
+
+
+def _text(spans: Iterable[Span]) -> str:
+    return "".join(text for text, _ in spans)
+
+
+def _aligned(spans: Sequence[Span], width: int, alignment: str, ink: Style) -> Iterator[Span]:
+    spans = crop(spans, width)
+    left = width - sum(cell_len(text) for text, _ in spans)
+    before = left if "right" in alignment else left // 2 if "center" in alignment else 0
+    if before:
+        yield (" " * before, ink)
+    yield from spans
+    if left - before:
+        yield (" " * (left - before), ink)
+
+
+@lru_cache(maxsize=256)
+def _link(target: Any) -> Style:
+    """A hyperlink for web addresses; other targets are only underlined."""
+    href = str(target or "")
+    return Style(link=href) if href.startswith(("https://", "http://")) and href.isprintable() else Style()
