@@ -1,0 +1,47 @@
+"""Between tools and files: paths of arguments, concerns for the person, and refusals in words for the model."""
+
+import asyncio
+
+from roo_tui.prompt_files import placeholders, render
+from roo_tui.tools.base import Failure, Outcome, ToolContext
+from roo_tui.workspace.files import Location, Refused
+
+
+async def locate(context: ToolContext, path: str) -> Location | Failure:
+    """Return where a path leads, or a failure if no file can be there or `.rooignore` hides it."""
+
+    def look() -> Location:
+        location = context.workspace.resolve(path)
+        if context.workspace.is_ignored(location):
+            raise Refused("ignored", location.shown)
+        return location
+
+    try:
+        return await asyncio.to_thread(look)
+    except Refused as error:
+        return refusal(error)
+
+
+def refusal(error: Refused) -> Failure:
+    """Return the refusal of a path in words for the model (`prompts/replies/refused_<reason>.md`)."""
+    name = f"replies/refused_{error.reason}"
+    values = {"path": error.path, "detail": error.detail}
+    return Failure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
+
+
+def refused_outcome(error: Refused) -> Outcome:
+    """Return the refusal of a path as the outcome of a run."""
+    return Outcome(refusal(error).for_model, is_error=True, detail=error.reason.replace("_", " "))
+
+
+def outside_concerns(location: Location) -> tuple[str, ...]:
+    """Return the concern that a path leads out of the workspace, if it does."""
+    return () if location.inside else (f"outside the workspace: {location.path}",)
+
+
+def edit_concerns(context: ToolContext, location: Location) -> tuple[str, ...]:
+    """Return why a change of the file is asked about whatever the policy says."""
+    concerns = outside_concerns(location)
+    if context.workspace.is_protected(location):
+        concerns += (f"protected file: {location.shown}",)
+    return concerns

@@ -1,0 +1,91 @@
+"""A tool's arguments: how they are declared, what the model sees of them, and what harmless slips are mended."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class ToolArguments(BaseModel):
+    """Base of every tool's `Arguments`: unknown names are refused, numbers may come as text and text as numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+def schema(arguments: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of the input object: no titles, no references, `additionalProperties` false."""
+    raw = arguments.model_json_schema()
+    definitions = raw.pop("$defs", {})
+    cleaned: dict[str, Any] = _clean(raw, definitions)
+    cleaned.pop("description", None)
+    return cleaned | {"additionalProperties": False}
+
+
+def validate(arguments: type[Model], given: Mapping[str, Any]) -> Model:
+    """Return the arguments of a call. A `null` for an optional one and a list written as JSON text are understood.
+
+    Raises:
+        pydantic.ValidationError: see `problems`.
+    """
+    mended: dict[str, Any] = {}
+    for name, value in given.items():
+        field = arguments.model_fields.get(name)
+        if field is not None and value is None and not field.is_required():
+            continue
+        if field is not None and isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
+            value = _list_in(value)
+        mended[name] = value
+    return arguments.model_validate(mended)
+
+
+def problems(error: ValidationError) -> str:
+    """Return what is wrong, a line for each argument."""
+    return "\n".join(
+        f"- {'.'.join(str(part) for part in problem['loc']) or 'input'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+
+
+def described(arguments: type[BaseModel]) -> str:
+    """Return the arguments a tool takes, a line each."""
+    shape = schema(arguments)
+    required = shape.get("required", [])
+    return "\n".join(
+        f"- {name} ({value.get('type', 'any')}, {'required' if name in required else 'optional'}):"
+        f" {value.get('description', '')}".rstrip(" :")
+        for name, value in shape.get("properties", {}).items()
+    )
+
+
+def _list_in(value: str) -> object:
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, list) else value
+
+
+def _clean(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_clean(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = definitions[node["$ref"].rsplit("/", 1)[-1]]
+        return _clean({**target, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
+    if "anyOf" in node:
+        # An optional argument is one that may be left out; `null` need not be offered too.
+        kinds = [kind for kind in node["anyOf"] if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
+            return _clean({**kinds[0], **rest}, definitions)
+    cleaned = {}
+    for key, value in node.items():
+        if key == "properties":
+            cleaned[key] = {name: _clean(item, definitions) for name, item in value.items()}
+        elif key != "title":
+            cleaned[key] = _clean(value, definitions)
+    return cleaned

@@ -1,0 +1,32 @@
+"""Tool: the task is finished, and this is the result."""
+
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import TextView
+from roo_tui.plain_text import one_line, well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+
+
+class AttemptCompletionArguments(ToolArguments):
+    result: str = Field(
+        min_length=1, description="What was done and checked, and what is left; no question at the end."
+    )
+
+
+class AttemptCompletion:
+    """Ends the turn with a result."""
+
+    name: ClassVar[str] = "attempt_completion"
+    Arguments: ClassVar[type[BaseModel]] = AttemptCompletionArguments
+
+    async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+        result = well_formed(arguments.result)
+        return Plan(one_line(result), Effect.FINISH, TextView(result, True))
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
+        return Outcome(render("replies/completed"), plan.view, CallFacts("finish"))

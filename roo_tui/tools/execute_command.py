@@ -1,0 +1,96 @@
+"""Tool: run a shell command in the workspace."""
+
+import asyncio
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import CommandView
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.access import locate, outside_concerns, refusal
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.output_limit import limit_output
+from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.processes import CommandRun
+from roo_tui.workspace.shell_words import ignored_paths
+
+SHOWN = 20_000
+TIMEOUT_S = 120
+BACKGROUND_S = 5
+
+
+class ExecuteCommandArguments(ToolArguments):
+    command: str = Field(min_length=1, description="The command, as for bash.")
+    cwd: str = Field(default=".", description="The folder to run it in, relative to the workspace.")
+    timeout_s: float = Field(
+        default=TIMEOUT_S,
+        gt=0,
+        le=3600,
+        description="Seconds after which the command is ended, or left running if background is true (then 5).",
+    )
+    background: bool = Field(default=False, description="Leave the command running when the time is over.")
+
+
+class ExecuteCommand:
+    """Output of both streams as it comes; whole in the log, cut in the middle for the model."""
+
+    name: ClassVar[str] = "execute_command"
+    Arguments: ClassVar[type[BaseModel]] = ExecuteCommandArguments
+
+    async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> Plan | Failure:
+        location = await locate(context, arguments.cwd or ".")
+        if isinstance(location, Failure):
+            return location
+        if not await asyncio.to_thread(location.path.is_dir):
+            return refusal(Refused("not_a_folder" if location.path.exists() else "missing", location.shown))
+        command = well_formed(arguments.command)
+        hidden = await asyncio.to_thread(ignored_paths, context.workspace, command, location.path)
+        concerns = outside_concerns(location) + tuple(f"names a file of .rooignore: {path}" for path in hidden)
+        state = (command, location, arguments)
+        return Plan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        command: str
+        location: Location
+        command, location, arguments = plan.state
+        timeout_s = arguments.timeout_s
+        if arguments.background and "timeout_s" not in arguments.model_fields_set:
+            timeout_s = BACKGROUND_S
+        try:
+            run = await context.workspace.commands.run(
+                command, cwd=location.path, timeout_s=timeout_s, background=arguments.background, emit=context.emit
+            )
+        except (OSError, ValueError) as error:
+            words = render("replies/command_not_started", reason=str(error))
+            return Outcome(words, plan.view, CallFacts("command", query=command), is_error=True, detail="not started")
+        return await asyncio.to_thread(_outcome, command, run, timeout_s)
+
+
+def _outcome(command: str, run: CommandRun, timeout_s: float) -> Outcome:
+    output = run.output.text()
+    if run.pid is None:
+        run.output.close()
+    limited = limit_output(output, SHOWN, render("replies/command_rest"))
+    shown = limited.text if output.strip() else render("replies/command_silent")
+    if run.pid is not None:
+        words = render("replies/command_left_running", pid=run.pid, seconds=f"{run.duration_s:.1f}", output=shown)
+        detail = f"running, pid {run.pid}"
+    elif run.timed_out:
+        words = render("replies/command_timed_out", seconds=f"{timeout_s:g}", output=shown)
+        detail = f"ended after {timeout_s:g} s"
+    else:
+        words = render("replies/command_ended", exit_code=run.exit_code, seconds=f"{run.duration_s:.1f}", output=shown)
+        detail = f"exit {run.exit_code}"
+    if run.ended_leftovers:
+        words += "\n\n" + render("replies/command_leftovers")
+    return Outcome(
+        words,
+        CommandView(command, limited.text, run.exit_code, run.timed_out),
+        CallFacts("command", query=command, full_content=not limited.cut, exit_code=run.exit_code),
+        is_error=run.timed_out,
+        full_output=output if limited.cut else "",
+        detail=detail,
+    )

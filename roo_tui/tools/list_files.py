@@ -1,0 +1,59 @@
+"""Tool: what a folder holds."""
+
+import asyncio
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import ListView
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.access import locate, outside_concerns, refused_outcome
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.listing import list_folder
+
+LIMIT = 500
+
+
+class ListFilesArguments(ToolArguments):
+    path: str = Field(default=".", description="The folder, relative to the workspace.")
+    recursive: bool = Field(default=False, description="Also list what the folders in it hold.")
+
+
+class ListFiles:
+    """Names of files and folders, at most 500."""
+
+    name: ClassVar[str] = "list_files"
+    Arguments: ClassVar[type[BaseModel]] = ListFilesArguments
+
+    async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> Plan | Failure:
+        location = await locate(context, arguments.path or ".")
+        if isinstance(location, Failure):
+            return location
+        concerns = outside_concerns(location)
+        return Plan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        location: Location
+        location, recursive = plan.state
+        try:
+            names, more = await asyncio.to_thread(
+                list_folder, context.workspace, location, recursive=recursive, limit=LIMIT
+            )
+        except Refused as error:
+            return refused_outcome(error)
+        prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
+        items = tuple(well_formed(str(name))[len(prefix) :] for name in names)
+        words = "\n".join(items) or render("replies/folder_empty", path=location.shown)
+        if more:
+            words += "\n" + render("replies/list_cut", limit=LIMIT)
+        count = f"{len(items)}{'+' if more else ''} {'name' if len(items) == 1 else 'names'}"
+        return Outcome(
+            words,
+            ListView(location.shown, items, len(items) + more),
+            CallFacts("list", location.shown, full_content=not more, query="recursive" if recursive else ""),
+            detail=count,
+        )

@@ -1,0 +1,127 @@
+"""Tool: the text of a file with line numbers, or a picture."""
+
+import asyncio
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.blocks import Image, Text
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import FileView, TextView
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.access import locate, outside_concerns, refusal, refused_outcome
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.images import IMAGE_LIMIT, image_of
+from roo_tui.workspace import text_files
+from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.text_files import TextFile
+
+MAX_LINES = 2_000
+MAX_CHARACTERS = 80_000
+MAX_LINE = 2_000
+
+
+class ReadFileArguments(ToolArguments):
+    path: str = Field(description="The file, relative to the workspace.")
+    first_line: int = Field(default=1, ge=1, description="The first line to read; lines count from 1.")
+    last_line: int | None = Field(default=None, ge=1, description="The last line to read; left out: to the end.")
+
+
+class ReadFile:
+    """A range of lines, at most 2,000 lines or 80,000 characters at once."""
+
+    name: ClassVar[str] = "read_file"
+    Arguments: ClassVar[type[BaseModel]] = ReadFileArguments
+
+    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> Plan | Failure:
+        location = await locate(context, arguments.path)
+        if isinstance(location, Failure):
+            return location
+        if not await asyncio.to_thread(location.path.exists):
+            return refusal(Refused("missing", location.shown))
+        title = location.shown
+        if arguments.last_line is not None:
+            title += f":{arguments.first_line}-{arguments.last_line}"
+        elif arguments.first_line > 1:
+            title += f":{arguments.first_line}-"
+        return Plan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        location, arguments = plan.state
+        try:
+            return await asyncio.to_thread(_read, context, location, arguments)
+        except Refused as error:
+            return refused_outcome(error)
+
+
+def _read(context: ToolContext, location: Location, arguments: ReadFileArguments) -> Outcome:
+    data, mode = context.workspace.read_bytes(location)
+    image = image_of(data)
+    if image is not None:
+        return _picture(location, image, len(data))
+    if text_files.is_binary(data):
+        raise Refused("binary", location.shown, f"{len(data):,} bytes")
+    file = text_files.decode(data, mode)
+    context.workspace.recent.note(location.path, location.shown, file.digest)
+    return _lines(location, file, arguments)
+
+
+def _picture(location: Location, image: Image, size: int) -> Outcome:
+    if size > IMAGE_LIMIT:
+        raise Refused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
+    words = render("replies/image", path=location.shown, type=image.media_type)
+    facts = CallFacts("read", location.shown, full_content=True)
+    return Outcome((Text(words), image), TextView(words), facts, detail=f"{image.width}×{image.height}")
+
+
+def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> Outcome:
+    lines = file.text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    count, first = len(lines), arguments.first_line
+    remarks = [] if file.editable else [render("replies/not_utf8", encoding=file.encoding)]
+    if not lines:
+        words = render("replies/file_empty", path=location.shown)
+        facts = CallFacts("read", location.shown, full_content=True)
+        return Outcome(words, FileView(location.shown, "", 1, 0), facts, detail="empty")
+    if first > count:
+        words = render("replies/past_the_end", path=location.shown, count=count)
+        return Outcome(words, is_error=True, detail=f"{count} lines")
+    wanted = lines[first - 1 : arguments.last_line]
+    if not wanted:
+        words = render("replies/lines_reversed", first=first, last=arguments.last_line)
+        return Outcome(words, is_error=True)
+    shown, numbered, has_cut_line = _fitting(wanted, first)
+    last = first + len(shown) - 1
+    if len(shown) < len(wanted):
+        remarks.append(render("replies/read_rest", first=first, last=last, count=count, next=last + 1))
+    if has_cut_line:
+        remarks.append(render("replies/lines_cut", limit=MAX_LINE))
+    is_whole = first == 1 and last == count
+    return Outcome(
+        "\n".join([*numbered, *remarks]),
+        FileView(location.shown, "\n".join(shown), first, count),
+        CallFacts("read", location.shown, None if is_whole else (first, last), full_content=not has_cut_line),
+        detail=f"{len(shown):,} of {count:,} lines"
+        if not is_whole
+        else f"{count:,} {'line' if count == 1 else 'lines'}",
+    )
+
+
+def _fitting(wanted: list[str], first: int) -> tuple[list[str], list[str], bool]:
+    """Return the lines that may be shown at once, the same with their numbers, and whether one had to be cut."""
+    shown: list[str] = []
+    numbered: list[str] = []
+    characters, has_cut_line = 0, False
+    for number, line in enumerate(wanted[:MAX_LINES], first):
+        line = well_formed(line.removesuffix("\r"))
+        if len(line) > MAX_LINE:
+            line, has_cut_line = line[:MAX_LINE] + "…", True
+        characters += len(line) + 1
+        if shown and characters > MAX_CHARACTERS:
+            break
+        shown.append(line)
+        numbered.append(f"{number} | {line}")
+    return shown, numbered, has_cut_line

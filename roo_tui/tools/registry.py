@@ -1,0 +1,54 @@
+"""Every tool there is."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from roo_tui.domain.requests import ToolSpec
+from roo_tui.prompt_files import render
+from roo_tui.tools.base import Tool
+
+
+@cache
+def all_tools() -> dict[str, Tool]:
+    """Return every tool by name. Imported here and not before: pydantic is slow to load."""
+    from roo_tui.tools.apply_diff import ApplyDiff
+    from roo_tui.tools.ask_followup_question import AskFollowupQuestion
+    from roo_tui.tools.attempt_completion import AttemptCompletion
+    from roo_tui.tools.execute_command import ExecuteCommand
+    from roo_tui.tools.list_files import ListFiles
+    from roo_tui.tools.read_file import ReadFile
+    from roo_tui.tools.search_files import SearchFiles
+    from roo_tui.tools.update_todo_list import UpdateTodoList
+    from roo_tui.tools.write_to_file import WriteToFile
+
+    tools: tuple[Tool, ...] = (
+        ListFiles(),
+        ReadFile(),
+        SearchFiles(),
+        WriteToFile(),
+        ApplyDiff(),
+        ExecuteCommand(),
+        UpdateTodoList(),
+        AskFollowupQuestion(),
+        AttemptCompletion(),
+    )
+    return {tool.name: tool for tool in tools}
+
+
+def specs(names: Iterable[str] | None = None) -> tuple[ToolSpec, ...]:
+    """Return the named tools (all by default) as the model sees them, in the registry's order.
+
+    Raises:
+        KeyError: there is no tool of a name.
+    """
+    from roo_tui.tools.arguments import schema
+
+    tools = all_tools()
+    chosen = set(tools if names is None else names)
+    if unknown := chosen - tools.keys():
+        raise KeyError(f"no such tool: {', '.join(sorted(unknown))}")
+    return tuple(
+        ToolSpec(name, render(f"tools/{name}"), schema(tool.Arguments))
+        for name, tool in tools.items()
+        if name in chosen
+    )

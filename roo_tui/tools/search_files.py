@@ -1,0 +1,80 @@
+"""Tool: lines that match a regular expression."""
+
+import asyncio
+from itertools import groupby
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import ListView
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.access import locate, outside_concerns, refusal
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.text_search import BadPattern, Found, TextSearch
+from roo_tui.workspace.files import Location, Refused
+
+LIMIT = 300
+
+
+class SearchFilesArguments(ToolArguments):
+    regex: str = Field(min_length=1, description="The regular expression, matched within single lines.")
+    path: str = Field(default=".", description="The folder (or file) to search, relative to the workspace.")
+    file_pattern: str = Field(default="", description="Only files of this name pattern, for example *.py")
+
+
+class SearchFiles:
+    """Matching lines by file, at most 300."""
+
+    name: ClassVar[str] = "search_files"
+    Arguments: ClassVar[type[BaseModel]] = SearchFilesArguments
+
+    async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> Plan | Failure:
+        location = await locate(context, arguments.path or ".")
+        if isinstance(location, Failure):
+            return location
+        if not await asyncio.to_thread(location.path.exists):
+            return refusal(Refused("missing", location.shown))
+        regex = well_formed(arguments.regex)
+        title = regex + ("" if location.shown == "." else f" in {location.shown}")
+        concerns = outside_concerns(location)
+        return Plan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        location: Location
+        location, regex, file_pattern = plan.state
+        search = TextSearch(context.workspace, location, regex, file_pattern=file_pattern, limit=LIMIT)
+        try:
+            found = await asyncio.to_thread(search.run)
+        except BadPattern as error:
+            return Outcome(render("replies/bad_pattern", reason=well_formed(str(error))), is_error=True)
+        except asyncio.CancelledError:
+            search.stop()
+            raise
+        hits = found.hits
+        items = tuple(well_formed(f"{hit.path}:{hit.line}: {hit.text}") for hit in hits)
+        count = f"{len(hits)}{'+' if found.more else ''} {'hit' if len(hits) == 1 else 'hits'}"
+        return Outcome(
+            _words(found),
+            ListView(plan.title, items, len(hits) + found.more),
+            CallFacts("search", location.shown, full_content=not found.more, query=regex),
+            detail=count,
+        )
+
+
+def _words(found: Found) -> str:
+    lines: list[str] = []
+    for path, hits in groupby(found.hits, key=lambda hit: hit.path):
+        lines.append(well_formed(path))
+        lines += [f"  {hit.line} | {well_formed(hit.text)}" for hit in hits]
+    if not lines:
+        lines.append(render("replies/nothing_found"))
+    if found.more:
+        lines.append(render("replies/search_cut", limit=LIMIT))
+    if found.timed_out:
+        lines.append(render("replies/search_timed_out"))
+    if found.too_large:
+        lines.append(render("replies/search_too_large", count=found.too_large))
+    return "\n".join(lines)

@@ -1,0 +1,46 @@
+"""Tool: a file with this content, new or in place of the old."""
+
+import asyncio
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+from roo_tui.tools.access import locate, refusal
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.editing import carry_out, plan_change
+from roo_tui.tools.file_diff import lines_of
+from roo_tui.workspace.files import Location, Refused
+
+
+class WriteToFileArguments(ToolArguments):
+    path: str = Field(description="The file, relative to the workspace; missing folders are made.")
+    content: str = Field(description="The whole content of the file, with nothing left out.")
+
+
+class WriteToFile:
+    """Writes whole files; line ends, byte order mark and permissions of an old one are kept."""
+
+    name: ClassVar[str] = "write_to_file"
+    Arguments: ClassVar[type[BaseModel]] = WriteToFileArguments
+
+    async def plan(self, arguments: WriteToFileArguments, context: ToolContext) -> Plan | Failure:
+        location = await locate(context, arguments.path)
+        if isinstance(location, Failure):
+            return location
+        return await asyncio.to_thread(_plan, context, location, well_formed(arguments.content))
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        return await carry_out(plan, context)
+
+
+def _plan(context: ToolContext, location: Location, content: str) -> Plan | Failure:
+    try:
+        original = context.workspace.read_for_edit(location)
+    except Refused as error:
+        return refusal(error)
+    reply = "replies/file_created" if original is None else "replies/file_written"
+    report = render(reply, path=location.shown, lines=len(lines_of(content)))
+    return plan_change(context, location, original, content, "write", report)

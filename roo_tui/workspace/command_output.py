@@ -1,0 +1,64 @@
+"""What a command writes: whole on disk, little of it in memory."""
+
+import logging
+import tempfile
+
+from roo_tui.prompt_files import render
+
+log = logging.getLogger(__name__)
+
+KEPT = 64_000_000
+"""Bytes of one command's output that are kept whole; of more than that, the last `TAIL` too."""
+
+TAIL = 65_536
+
+
+class CommandOutput:
+    """Bytes in the order they came. Close it when done: the file behind it is deleted."""
+
+    def __init__(self) -> None:
+        # Closed by `close`: it lives as long as the command does.
+        self._file = tempfile.TemporaryFile(prefix="roo-tui-output-")  # noqa: SIM115
+        self._tail = bytearray()
+        self._kept = 0
+        self._room = KEPT
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        """Append bytes."""
+        if part := data[: self._room]:
+            try:
+                self._file.seek(self._kept)
+                self._file.write(part)
+                self._kept += len(part)
+                self._room -= len(part)
+            except OSError as error:
+                log.warning("the rest of a command's output is not kept: %s", error)
+                self._room = 0
+        self.size += len(data)
+        self._tail += data
+        if len(self._tail) > 2 * TAIL:
+            del self._tail[:-TAIL]
+
+    def text(self) -> str:
+        """Return everything as text; where the middle was not kept, a line says how much is missing."""
+        self._file.seek(0)
+        kept = self._file.read(self._kept)
+        tail_start = self.size - len(self._tail)
+        if tail_start <= self._kept:
+            return _decode(kept + self._tail[self._kept - tail_start :])
+        lost = render("replies/output_lost", size=f"{tail_start - self._kept:,}")
+        return f"{_decode(kept)}\n{lost}\n{_decode(bytes(self._tail))}"
+
+    def since(self, offset: int, limit: int) -> str:
+        """Return what came after the first `offset` bytes; of more than `limit` (at most `TAIL`) the last ones."""
+        length = min(limit, TAIL, max(0, self.size - offset))
+        return _decode(bytes(self._tail[len(self._tail) - length :]))
+
+    def close(self) -> None:
+        """Delete what is kept."""
+        self._file.close()
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace")
