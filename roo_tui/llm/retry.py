@@ -1,0 +1,61 @@
+"""Trying again after failures that may pass, where everyone can see it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from roo_tui.domain.errors import ModelError
+from roo_tui.domain.requests import ModelEvent, Request
+from roo_tui.llm.protocol import Model
+
+WAITS_S = (1.0, 2.0, 4.0)
+LONGEST_WAIT_S = 60.0
+
+OnWait = Callable[[int, int, float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """An attempt failed and its answer so far is void. `attempt` is the number of the one that follows (from 2)."""
+
+    attempt: int
+    reason: str
+
+
+async def with_retries(
+    model: Model,
+    request: Request,
+    on_wait: OnWait,
+    waits: Sequence[float] = WAITS_S,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncGenerator[ModelEvent | Restarted, None]:
+    """Stream one answer, from the start again after each retryable failure; one attempt more than there are `waits`.
+
+    Waits are seconds; a longer wish of the provider is kept up to `LONGEST_WAIT_S`. While it waits, `on_wait(attempt,
+    of, seconds, reason)` is called about once a second with the attempt to come, the most attempts there can be and the
+    seconds left; at last with 0.
+
+    Raises:
+        ModelError: not retryable, or the last attempt failed too.
+    """
+    attempts = len(waits) + 1
+    for attempt, wait_s in enumerate((*waits, None), start=1):
+        try:
+            # An adapter's stream is an async generator; closing it ends the call.
+            async with aclosing(model.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    yield event
+            return
+        except ModelError as error:
+            if not error.retryable or wait_s is None:
+                raise
+            reason, wished_s = str(error), error.retry_after_s or 0.0
+        yield Restarted(attempt + 1, reason)
+        left_s = min(max(wait_s, wished_s), LONGEST_WAIT_S)
+        while left_s > 0:
+            on_wait(attempt + 1, attempts, left_s, reason)
+            step_s = min(1.0, left_s)
+            await sleep(step_s)
+            left_s -= step_s
+        on_wait(attempt + 1, attempts, 0.0, reason)
