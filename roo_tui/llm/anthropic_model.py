@@ -49,10 +49,10 @@ class AnthropicModel:
 
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         """Stream one answer; makes exactly one attempt (see `protocol.Model`)."""
-        client = await self._connected()
         body = await asyncio.to_thread(message_body, request, self._info)
         answer = Answer(self._info.provider, self._info.id)
         try:
+            client = await self._connected()
             async with aclosing(_raw_events(client, body)) as events:
                 async for event in events:
                     for meaning in answer.take(event):

@@ -362,6 +362,14 @@ async def test_a_dead_server_is_named_as_such() -> None:
     assert "base URL" in str(error)
 
 
+@pytest.mark.parametrize("url", ["no url at all", "http://[", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
+async def test_a_base_url_that_is_none_is_told_as_such(url: str) -> None:
+    model = AnthropicModel(INFO, key="sk-test", base_url=url)
+    error, _ = await failure_of(model)
+    await model.close()
+    assert "base URL" in str(error)
+
+
 async def test_silence_is_given_up_after_the_idle_time_and_keeps_what_came(connect: Any) -> None:
     async with MessagesServer([hang(answer(text("And then")))]) as server:
         error, events = await failure_of(connect(server, idle_timeout_s=0.5))
