@@ -1,0 +1,22 @@
+PY ?= python3.11
+V := .venv
+
+$(V)/.ok: pyproject.toml constraints.txt
+	$(PY) -m venv $(V)
+	$(V)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: $(V)/.ok ## set up and start the app: make run ARGS=--demo
+	@$(V)/bin/roo-tui $(ARGS)
+
+test: $(V)/.ok ## set up, check style, types and layers, run every test
+	@$(V)/bin/ruff check -q .
+	@$(V)/bin/ruff format -q --check .
+	@$(V)/bin/mypy
+	@$(V)/bin/python -m pytest -q -n auto $(ARGS)
+
+format: $(V)/.ok ## format and fix what can be fixed
+	@$(V)/bin/ruff check -q --fix . || true
+	@$(V)/bin/ruff format -q .
+
+.PHONY: run test format
