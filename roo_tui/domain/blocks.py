@@ -1,0 +1,103 @@
+"""Content blocks and messages: what is, was or would be sent to a model.
+
+Shapes follow the Messages API. Blocks are never changed once they are part of an entry.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words. May be empty in an imported log; requests leave empty ones out."""
+
+    text: str
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture. `data` is base64; `width` and `height` are pixels, 0 where unknown."""
+
+    media_type: str
+    data: str
+    width: int = 0
+    height: int = 0
+    type: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """The model asks for a tool. `id` is the call id that the result names."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    type: Literal["tool_use"] = "tool_use"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The answer to one tool use; `content` is text, or text and image blocks."""
+
+    tool_use_id: str
+    content: "str | tuple[Text | Image, ...]" = ""
+    is_error: bool = False
+    type: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model's reasoning. Sent back only with its `signature`, and only to the `model` that signed it."""
+
+    text: str
+    signature: str = ""
+    provider: str = ""
+    model: str = ""
+    type: Literal["thinking"] = "thinking"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A block only one provider understands (redacted thinking, documents, server tools), kept as it came."""
+
+    provider: str
+    model: str
+    payload: Mapping[str, Any]
+    type: Literal["opaque"] = "opaque"
+
+
+Block = Text | Image | ToolUse | ToolResult | Thinking | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a request. `blocks` is never empty in a request."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+def tool_uses(blocks: tuple[Block, ...]) -> list[ToolUse]:
+    """Return the calls among the blocks, in order."""
+    return [block for block in blocks if isinstance(block, ToolUse)]
+
+
+def tool_results(blocks: tuple[Block, ...]) -> list[ToolResult]:
+    """Return the results among the blocks, in order."""
+    return [block for block in blocks if isinstance(block, ToolResult)]
+
+
+def plain_text_of(blocks: tuple[Block, ...]) -> str:
+    """Return the text blocks joined by blank lines; every other kind is left out."""
+    return "\n\n".join(block.text for block in blocks if isinstance(block, Text) and block.text)
+
+
+def result_text(result: ToolResult) -> str:
+    """Return a result's text; an image in it reads `[Image]`."""
+    if isinstance(result.content, str):
+        return result.content
+    return "\n".join(part.text if isinstance(part, Text) else "[Image]" for part in result.content)

@@ -1,0 +1,249 @@
+"""Views: plain data a screen may show. Tools and the engine fill them; each front end draws them its own way.
+
+`ToolView` is what a tool shows of one call (stored with it). `Row` is one row of the transcript, computed from the
+log. Text in views is as it came; whoever draws it removes control characters and never reads it as markup.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from roo_tui.domain.ids import EntryId
+
+TodoState = Literal["pending", "in_progress", "done"]
+Todos = tuple[tuple[str, TodoState], ...]
+"""A todo list: (text, state) pairs in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """Lines of a file: `text` is what was read, starting at `first_line` (1-based)."""
+
+    path: str
+    text: str
+    first_line: int = 1
+    line_count: int = 0
+    type: Literal["file"] = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """A change to one file. `old` and `new` are whole texts, or the hunks' surroundings for huge files."""
+
+    path: str
+    old: str
+    new: str
+    created: bool = False
+    first_line: int = 1
+    added: int = 0
+    removed: int = 0
+    type: Literal["diff"] = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandView:
+    """A command and its output, which is cut in the middle when long. `exit_code` is None while it runs."""
+
+    command: str
+    output: str = ""
+    exit_code: int | None = None
+    timed_out: bool = False
+    type: Literal["command"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """Names or search hits, one an item; `total` counts those left out too."""
+
+    title: str
+    items: tuple[str, ...] = ()
+    total: int = 0
+    type: Literal["list"] = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class TodoView:
+    """A todo list as (text, state) pairs."""
+
+    items: Todos = ()
+    type: Literal["todos"] = "todos"
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """Anything else, as text; `markdown` says it may be drawn as such."""
+
+    text: str
+    markdown: bool = False
+    type: Literal["text"] = "text"
+
+
+ToolView = FileView | DiffView | CommandView | ListView | TodoView | TextView
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """What a person typed. `extras` names what was attached (commands, files, environment details)."""
+
+    words: str
+    at_ms: int
+    extras: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A model's words, Markdown. `open` while it streams."""
+
+    text: str
+    open: bool = False
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingRow:
+    """A model's reasoning; folded unless opened."""
+
+    text: str
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One tool call. `title` is its target (a path, a command, a query); `detail` one short phrase of outcome."""
+
+    call_id: str
+    tool: str
+    title: str
+    state: Literal["streaming", "waiting", "running", "done", "failed", "denied", "lost"]
+    detail: str = ""
+    view: ToolView | None = None
+    decision: Literal["allowed", "auto", "denied", "none"] = "none"
+    duration_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionRow:
+    """`Context condensed`, `Context truncated` or `Context masked`.
+
+    `summary` is Markdown (condense only), `analysis` its folded reasoning, `details` label and value pairs.
+    `covered_by` is the entry of the later marker that must be undone first, None if there is none.
+    """
+
+    kind: Literal["condense", "truncation", "mask"]
+    on: bool
+    tokens_before: int
+    tokens_after: int
+    cost_usd: float | None
+    trigger: str
+    how: str
+    hidden: int
+    summary: str = ""
+    analysis: str = ""
+    receipt: tuple[str, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+    covered_by: EntryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """`Condense failed`, or any other failure worth a row; `body` is what can be copied."""
+
+    title: str
+    message: str
+    body: str = ""
+    cost_usd: float | None = None
+    level: Literal["info", "warning", "error"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRow:
+    """`Checkpoint`: the files as they were, by short hash."""
+
+    short_hash: str
+    files: tuple[str, ...] = ()
+
+
+RowBody = UserRow | AnswerRow | ThinkingRow | ToolRow | ReductionRow | FailureRow | CheckpointRow
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the transcript.
+
+    `key` is stable over the life of the task (`e12`, `e12.0` for the first block of an entry). `in_context` is false
+    for what markers hide: drawn dimmed, still readable.
+    """
+
+    key: str
+    entry_id: EntryId
+    body: RowBody
+    in_context: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """The figures of the context bar, in tokens; `trigger_tokens` is the smallest count at which a condense is due."""
+
+    used: int = 0
+    window: int = 0
+    reserved: int = 0
+    trigger_tokens: int = 0
+    auto_condense: bool = True
+
+    @property
+    def available(self) -> int:
+        """Tokens that are neither used nor reserved; never negative."""
+        return max(0, self.window - self.used - self.reserved)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the header and footer show of the open task."""
+
+    task_id: str = ""
+    title: str = ""
+    workspace: str = ""
+    profile: str = ""
+    model: str = ""
+    cost_usd: float = 0.0
+    price_known: bool = True
+    todos: Todos = ()
+    demo: bool = False
+    read_only: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """A place one can rewind to: just before a user message (`words` returns to the prompt), or just after a step.
+
+    `tree` is the snapshot that holds the files of that moment, empty where there is none.
+    """
+
+    entry_id: EntryId
+    kind: Literal["user", "tool", "condense", "answer"]
+    title: str
+    at_ms: int
+    tree: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file a rewind would touch. `conflict` says it was changed outside the agent since its last snapshot."""
+
+    path: str
+    action: Literal["restore", "delete", "create"]
+    added: int = 0
+    removed: int = 0
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPreview:
+    """What a rewind would do. `skipped` names files that no snapshot holds."""
+
+    point: RewindPoint
+    messages: int
+    files: tuple[FileChange, ...] = ()
+    skipped: tuple[str, ...] = field(default=())
+    files_possible: bool = True
+    note: str = ""
