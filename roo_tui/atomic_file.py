@@ -1,0 +1,30 @@
+"""Write whole files so that a reader, or a crash, sees the old text or the new one, never a part."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from roo_tui.plain_text import well_formed
+
+
+def write_text(path: Path, text: str, mode: int = 0o644) -> None:
+    """Replace the file's text (UTF-8, lone surrogates as U+FFFD); missing folders are made. A link's target is written.
+
+    `mode` are the permission bits the file has from its first byte on.
+
+    Raises:
+        OSError: nothing was changed.
+    """
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(well_formed(text).encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,65 @@
+"""Where the program keeps its files. Nothing here creates a file or a folder.
+
+`ROO_TUI_HOME` moves everything the program writes (outside workspaces) into one folder; without it, each kind of file
+goes where the operating system wants it.
+"""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+_NAME = "roo-tui"
+
+
+def _override() -> Path | None:
+    value = os.environ.get("ROO_TUI_HOME", "")
+    return Path(value).expanduser().absolute() if value else None
+
+
+def home() -> Path:
+    """Return the folder that stands for the program: `ROO_TUI_HOME` if set, else the user's data folder for it."""
+    return _override() or platformdirs.user_data_path(_NAME)
+
+
+def data_dir() -> Path:
+    """Return the folder of tasks and checkpoints: what must not be lost."""
+    moved = _override()
+    return moved / "data" if moved else platformdirs.user_data_path(_NAME)
+
+
+def config_dir() -> Path:
+    """Return the folder of settings and keys."""
+    moved = _override()
+    return moved / "config" if moved else platformdirs.user_config_path(_NAME)
+
+
+def state_dir() -> Path:
+    """Return the folder of logs: what may be deleted at any time."""
+    moved = _override()
+    return moved / "state" if moved else platformdirs.user_state_path(_NAME)
+
+
+def log_file() -> Path:
+    """Return the file that errors and warnings are logged to."""
+    return state_dir() / "roo-tui.log"
+
+
+def settings_file() -> Path:
+    """Return the user's settings file (TOML)."""
+    return config_dir() / "settings.toml"
+
+
+def database_file() -> Path:
+    """Return the SQLite database that holds every task."""
+    return data_dir() / "tasks.sqlite3"
+
+
+def checkpoints_dir() -> Path:
+    """Return the folder that holds one shadow git repository per workspace."""
+    return data_dir() / "checkpoints"
+
+
+def key_file() -> Path:
+    """Return the file of API keys, readable by its owner only."""
+    return config_dir() / "keys.toml"
