@@ -1,0 +1,66 @@
+"""Entry bodies as JSON: every field of the domain's dataclasses by its own name, `kind` first asked.
+
+JSON cannot hold lone surrogates, so they are stored as U+FFFD. Whatever cannot be understood is read as `Unknown`.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from roo_tui.domain.entries import Body, Unknown
+from roo_tui.plain_text import well_formed
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+PAYLOAD_VERSION = 1
+
+
+def encode(body: Body) -> str:
+    """Return the body's JSON, always valid UTF-8."""
+    from pydantic_core import PydanticSerializationError
+
+    adapter = _adapter()
+    try:
+        return adapter.dump_json(body).decode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return json.dumps(_well_formed(adapter.dump_python(body)), ensure_ascii=False)
+
+
+def decode(text: str, version: int = PAYLOAD_VERSION) -> Body:
+    """Return the body that `encode` wrote; never raises.
+
+    A newer `version`, an unknown kind and text that is no body of this version give `Unknown`.
+    """
+    from pydantic import ValidationError
+    from pydantic_core import from_json
+
+    try:
+        payload = from_json(text)
+    except ValueError:
+        payload = None
+    if version <= PAYLOAD_VERSION:
+        try:
+            return _adapter().validate_python(payload)
+        except ValidationError:
+            pass
+    return Unknown(payload if isinstance(payload, dict) else {"text": text})
+
+
+@cache
+def _adapter() -> "TypeAdapter[Body]":
+    from pydantic import ConfigDict, Field, TypeAdapter
+
+    # Models write NaN and Infinity into tool inputs; JSON's null would change them.
+    return TypeAdapter(Annotated[Body, Field(discriminator="kind")], config=ConfigDict(ser_json_inf_nan="constants"))
+
+
+def _well_formed(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {well_formed(str(key)): _well_formed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_well_formed(item) for item in value]
+    return value

@@ -1,0 +1,185 @@
+"""What goes out: a transcript for programs (JSON Lines) and for people (Markdown), and messages as they are sent."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+from roo_tui.domain.blocks import (
+    Block,
+    Image,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    result_text,
+)
+from roo_tui.domain.entries import (
+    Answered,
+    AssistantMessage,
+    CallStarted,
+    Checkpoint,
+    Entry,
+    Noted,
+    TodosChanged,
+    Unknown,
+    UserMessage,
+)
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
+from roo_tui.plain_text import clean, one_line
+from roo_tui.store.codec import encode
+
+_TICKS = re.compile("`{3,}")
+_BOXES = {"pending": "[ ]", "in_progress": "[-]", "done": "[x]"}
+
+
+def transcript_jsonl(entries: Iterable[Entry], hidden: Collection[EntryId] = frozenset()) -> str:
+    """Return one JSON object a line and entry: `id`, `parent_id`, `at_ms`, `hidden`, and `body` as it is stored."""
+    lines = []
+    for entry in entries:
+        head = {"id": entry.id, "parent_id": entry.parent_id, "at_ms": entry.at_ms, "hidden": entry.id in hidden}
+        lines.append(f'{json.dumps(head)[:-1]}, "body": {encode(entry.body)}}}\n')
+    return "".join(lines)
+
+
+def markdown(entries: Iterable[Entry], hidden: Collection[EntryId] = frozenset()) -> str:
+    """Return the transcript for people: one section an entry, marked where the model does not see it.
+
+    Times are UTC. Control characters are left out.
+    """
+    sections = []
+    for entry in entries:
+        title, paragraphs = _section(entry)
+        moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        mark = " (hidden from the model)" if entry.id in hidden else ""
+        sections.append(
+            "\n\n".join([f"## {entry_ref(entry.id)} {title}{mark}", f"*{moment}*", *filter(None, paragraphs)])
+        )
+    return clean("\n\n".join(sections) + "\n") if sections else ""
+
+
+def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as the Messages API takes them; thinking and opaque blocks are as they would be sent."""
+    return [{"role": message.role, "content": [_block_json(block) for block in message.blocks]} for message in messages]
+
+
+def _block_json(block: Block) -> dict[str, Any]:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Image(media_type, data):
+            return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+        case ToolUse(id, name, values):
+            return {"type": "tool_use", "id": id, "name": name, "input": dict(values)}
+        case ToolResult(call_id, content, is_error):
+            parts = content if isinstance(content, str) else [_block_json(part) for part in content]
+            result = {"type": "tool_result", "tool_use_id": call_id, "content": parts}
+            return {**result, "is_error": True} if is_error else result
+        case Thinking(text, signature):
+            return {"type": "thinking", "thinking": text, "signature": signature}
+        case Opaque():
+            return dict(block.payload)
+        case _:
+            assert_never(block)
+
+
+def _section(entry: Entry) -> tuple[str, list[str]]:
+    """Return an entry's title and its paragraphs, Markdown."""
+    match entry.body:
+        case UserMessage(blocks, source=source):
+            return ("Tool results" if source == "tools" else "User"), _paragraphs(blocks)
+        case AssistantMessage(blocks, unsent, interrupted=interrupted) as message:
+            parts = _paragraphs(blocks)
+            if unsent:
+                parts += ["Received and never sent again:", *_paragraphs(unsent)]
+            return _joined("Assistant", message.model, "interrupted" if interrupted else ""), parts
+        case CallStarted(call_id):
+            return f"Tool call {_code(call_id)} started", []
+        case Answered(question_id, decision, text):
+            return f"Question {_code(question_id)} answered: {one_line(decision)}", [_fenced(text) if text else ""]
+        case Condense(hides, summary, figures, receipt):
+            left_out = "\n".join(f"- {one_line(item)}" for item in receipt)
+            parts = [
+                _figures(figures, len(hides)),
+                *_paragraphs(summary),
+                f"Not in the summary:\n\n{left_out}" if left_out else "",
+            ]
+            return "Context condensed", parts
+        case Truncation(hides, figures, reason):
+            return "Context truncated", [_figures(figures, len(hides)), reason]
+        case Mask(items, figures):
+            places = "\n".join(f"- {entry_ref(item.entry_id)}: {one_line(item.placeholder)}" for item in items)
+            return "Context masked", [_figures(figures, 0), places]
+        case CondenseFailed(message=message, status=status, code=code, body=body):
+            said = _joined(message, f"status {status}" if status else "", code)
+            return "Condense failed", [said, _fenced(body) if body else ""]
+        case Toggle(marker_id, on):
+            return f"{entry_ref(marker_id)} {'redone' if on else 'undone'}", []
+        case Checkpoint(tree, _, files):
+            return f"Checkpoint {_code(tree[:7])}", ["\n".join(f"- {_code(one_line(path))}" for path in files)]
+        case TodosChanged(items):
+            return "Todos", ["\n".join(f"- {_BOXES[state]} {one_line(text)}" for text, state in items)]
+        case Noted(level, title, detail):
+            return f"{level.capitalize()}: {one_line(title)}", [_fenced(detail) if detail else ""]
+        case Unknown(payload):
+            return "Entry of a newer version", [_fenced(_json(payload), "json")]
+        case _:
+            assert_never(entry.body)
+
+
+def _paragraphs(blocks: Iterable[Block]) -> list[str]:
+    return [_paragraph(block) for block in blocks]
+
+
+def _paragraph(block: Block) -> str:
+    match block:
+        case Text(text):
+            return text
+        case Image(media_type, data):
+            return f"*[Image, {media_type}, {len(data) * 3 // 4:,} bytes]*"
+        case ToolUse(id, name, values):
+            return f"**Tool use** {_code(name)} ({_code(id)})\n\n{_fenced(_json(values), 'json')}"
+        case ToolResult(call_id, _, is_error):
+            return (
+                f"**Tool result{' (error)' if is_error else ''}** ({_code(call_id)})\n\n{_fenced(result_text(block))}"
+            )
+        case Thinking(text):
+            return f"**Thinking**\n\n{_fenced(text)}"
+        case Opaque():
+            owner = block.provider or "its provider"
+            return f"**Block only {owner} understands**\n\n{_fenced(_json(block.payload), 'json')}"
+        case _:
+            assert_never(block)
+
+
+def _figures(figures: Reduction, hidden: int) -> str:
+    return _joined(
+        f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens",
+        f"{hidden} entries hidden" if hidden else "",
+        figures.trigger,
+        figures.strategy,
+        "" if figures.cost_usd is None else f"${figures.cost_usd:.2f}",
+        *figures.remarks,
+    )
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _code(text: str) -> str:
+    return f"`{one_line(text).replace('`', chr(39))}`"
+
+
+def _fenced(text: str, language: str = "") -> str:
+    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.removesuffix(chr(10))}\n{fence}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(dict(value), indent=2, ensure_ascii=False, default=str)

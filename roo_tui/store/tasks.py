@@ -1,0 +1,395 @@
+"""The store: tasks, their entries, head, queue and draft, blobs, and a few values by key.
+
+Every method that changes something is one transaction, committed to disk when it returns. Text is stored with lone
+surrogates replaced by U+FFFD; what a method returns is what is stored.
+"""
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from roo_tui.domain.entries import (
+    AssistantMessage,
+    Body,
+    Entry,
+    HeadMove,
+    QueuedMessage,
+    TaskInfo,
+)
+from roo_tui.domain.errors import StoreError, TaskNotFound
+from roo_tui.domain.ids import EntryId, TaskId, entry_ref, new_id
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
+from roo_tui.plain_text import well_formed
+from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
+from roo_tui.store.database import Database
+from roo_tui.store.lock import TaskLock
+
+_TASK_COLUMNS = "id, title, workspace, created_ms, updated_ms, entries, cost_usd, parent_task_id, parent_call_id"
+_MOVE_COLUMNS = "id, from_id, to_id, at_ms, reason, files_before, files_after"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTask:
+    """A whole task: `entries` in the order of their ids (all branches), `moves` and `queue` oldest first.
+
+    `head` is None before the first entry and after a rewind to the very beginning. `draft` is an answer that was being
+    streamed when it was last saved.
+    """
+
+    info: TaskInfo
+    entries: tuple[Entry, ...]
+    moves: tuple[HeadMove, ...]
+    head: EntryId | None
+    queue: tuple[QueuedMessage, ...]
+    draft: AssistantMessage | None
+
+
+def open_store(path: Path, *, now_ms: Callable[[], int] | None = None) -> "Store":
+    """Return the store in this database file, which is made if it is not there. Blocks for some milliseconds.
+
+    Raises:
+        StoreError: it cannot be used; the text says why and what to do.
+    """
+    return Store(Database(path), path.parent / "locks", now_ms or _now_ms)
+
+
+class Store:
+    """All tasks of one data folder. Methods raise `StoreError`, and `TaskNotFound` for an id that does not exist."""
+
+    def __init__(self, database: Database, locks: Path, now_ms: Callable[[], int]) -> None:
+        self._database = database
+        self._locks = locks
+        self._now_ms = now_ms
+
+    async def close(self) -> None:
+        """Finish all writes and close the file."""
+        await self._database.close()
+
+    def lock(self, task_id: TaskId) -> TaskLock:
+        """Take the right to write a task; raises `TaskLocked` while another holds it."""
+        return TaskLock(self._locks, task_id)
+
+    async def create_task(
+        self, workspace: str, *, title: str = "", parent_task_id: TaskId = "", parent_call_id: str = ""
+    ) -> TaskInfo:
+        """Make an empty task."""
+        now = self._now_ms()
+        info = TaskInfo(
+            new_id(),
+            well_formed(title),
+            well_formed(workspace),
+            now,
+            now,
+            parent_task_id=parent_task_id,
+            parent_call_id=well_formed(parent_call_id),
+        )
+
+        def work(connection: sqlite3.Connection) -> TaskInfo:
+            connection.execute(
+                "INSERT INTO tasks (id, title, workspace, created_ms, updated_ms, parent_task_id, parent_call_id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (info.id, info.title, info.workspace, now, now, info.parent_task_id, info.parent_call_id),
+            )
+            return info
+
+        return await self._database.write(work)
+
+    async def tasks(self, *, workspace: str | None = None, limit: int = 1000) -> list[TaskInfo]:
+        """Return the tasks, of one workspace or all, the one changed last first."""
+
+        def work(connection: sqlite3.Connection) -> list[TaskInfo]:
+            rows = connection.execute(
+                f"SELECT {_TASK_COLUMNS} FROM tasks WHERE ?1 IS NULL OR workspace = ?1"
+                " ORDER BY updated_ms DESC, rowid DESC LIMIT ?2",
+                (None if workspace is None else well_formed(workspace), limit),
+            )
+            return [TaskInfo(*row) for row in rows]
+
+        return await self._database.run(work)
+
+    async def find_task(self, id_or_unique_prefix: str) -> TaskInfo:
+        """Return the task with this id, or the only one whose id begins so.
+
+        Raises:
+            TaskNotFound: there is none, or more than one.
+        """
+        wanted = well_formed(id_or_unique_prefix.strip())
+
+        def work(connection: sqlite3.Connection) -> TaskInfo:
+            rows = connection.execute(
+                f"SELECT {_TASK_COLUMNS} FROM tasks WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 3",
+                (len(wanted), wanted),
+            ).fetchall()
+            if wanted and len(rows) == 1:
+                return TaskInfo(*rows[0])
+            exact = [row for row in rows if row[0] == wanted]
+            if exact:
+                return TaskInfo(*exact[0])
+            if wanted and rows:
+                raise TaskNotFound(
+                    f"More than one task begins with “{wanted}” ({rows[0][0]}, {rows[1][0]}); give more of the id."
+                )
+            raise TaskNotFound(f"There is no task “{wanted}”. `roo-tui tasks` lists them.")
+
+        return await self._database.run(work)
+
+    async def set_title(self, task_id: TaskId, title: str) -> None:
+        """Give a task its title."""
+        await self._update(task_id, "title = ?", well_formed(title))
+
+    async def spend(self, task_id: TaskId, cost_usd: float) -> None:
+        """Add to a task's cost what no entry tells (a failed attempt), in US dollars."""
+        await self._update(task_id, "cost_usd = cost_usd + ?", cost_usd)
+
+    async def load(self, task_id: TaskId) -> StoredTask:
+        """Return everything of a task. Takes some 40 µs an entry."""
+
+        def work(connection: sqlite3.Connection) -> StoredTask:
+            row = connection.execute(f"SELECT head, {_TASK_COLUMNS} FROM tasks WHERE id = ?", (task_id,)).fetchone()
+            if row is None:
+                raise _no_task(task_id)
+            entries = connection.execute(
+                "SELECT id, parent_id, at_ms, body, version FROM entries WHERE task_id = ? ORDER BY id", (task_id,)
+            )
+            moves = connection.execute(f"SELECT {_MOVE_COLUMNS} FROM moves WHERE task_id = ? ORDER BY id", (task_id,))
+            queue = connection.execute("SELECT id, words FROM queue WHERE task_id = ? ORDER BY id", (task_id,))
+            draft = connection.execute("SELECT body, version FROM drafts WHERE task_id = ?", (task_id,)).fetchone()
+            draft_body = decode(*draft) if draft else None
+            return StoredTask(
+                info=TaskInfo(*row[1:]),
+                entries=tuple(
+                    Entry(id, parent, at, decode(body, version)) for id, parent, at, body, version in entries
+                ),
+                moves=tuple(HeadMove(*move) for move in moves),
+                head=row[0],
+                queue=tuple(QueuedMessage(*item) for item in queue),
+                draft=draft_body if isinstance(draft_body, AssistantMessage) else None,
+            )
+
+        return await self._database.run(work)
+
+    async def append(
+        self,
+        task_id: TaskId,
+        bodies: Sequence[Body],
+        *,
+        parent: EntryId | None,
+        at_ms: int | None = None,
+        unqueue: int | None = None,
+        drop_draft: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Append entries, each the child of the one before, and move the head to the last.
+
+        With `unqueue` the queued message leaves the queue, with `drop_draft` the draft goes, in the same transaction.
+        Without bodies the head stays.
+
+        Raises:
+            StoreError: `parent` does not exist, or the queued message was sent or removed before; nothing is changed.
+        """
+        bodies = tuple(bodies)
+        at = self._now_ms() if at_ms is None else at_ms
+
+        def work(connection: sqlite3.Connection) -> tuple[Entry, ...]:
+            last = _entry_count(connection, task_id)
+            if bodies:
+                _require_entry(parent, last)
+            entries = []
+            parent_id = parent
+            for number, (body, text) in enumerate(map(_stored, bodies), start=last + 1):
+                connection.execute(
+                    "INSERT INTO entries (task_id, id, parent_id, at_ms, version, body) VALUES (?, ?, ?, ?, ?, ?)",
+                    (task_id, number, parent_id, at, PAYLOAD_VERSION, text),
+                )
+                entries.append(Entry(number, parent_id, at, body))
+                parent_id = number
+            if entries:
+                connection.execute(
+                    "UPDATE tasks SET head = ?, entries = ?, cost_usd = cost_usd + ?, updated_ms = ? WHERE id = ?",
+                    (parent_id, parent_id, sum(_cost(body) for body in bodies), self._now_ms(), task_id),
+                )
+            if unqueue is not None:
+                _change_queue(connection, "DELETE FROM queue WHERE task_id = ? AND id = ?", task_id, unqueue)
+            if drop_draft:
+                connection.execute("DELETE FROM drafts WHERE task_id = ?", (task_id,))
+            return tuple(entries)
+
+        return await self._database.write(work)
+
+    async def move_head(
+        self,
+        task_id: TaskId,
+        to: EntryId | None,
+        *,
+        reason: Literal["rewind", "undo", "redo"] = "rewind",
+        files_before: str = "",
+        files_after: str = "",
+    ) -> HeadMove:
+        """Move the head to an entry, or to before the first one (None). `files_…` are trees of checkpoints."""
+
+        def work(connection: sqlite3.Connection) -> HeadMove:
+            _require_entry(to, _entry_count(connection, task_id))
+            (head,) = connection.execute("SELECT head FROM tasks WHERE id = ?", (task_id,)).fetchone()
+            (moves,) = connection.execute("SELECT count(*) FROM moves WHERE task_id = ?", (task_id,)).fetchone()
+            now = self._now_ms()
+            move = HeadMove(moves + 1, head, to, now, reason, files_before, files_after)
+            connection.execute(
+                f"INSERT INTO moves (task_id, {_MOVE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (task_id, move.id, head, to, now, reason, files_before, files_after),
+            )
+            connection.execute("UPDATE tasks SET head = ?, updated_ms = ? WHERE id = ?", (to, now, task_id))
+            return move
+
+        return await self._database.write(work)
+
+    async def save_draft(self, task_id: TaskId, body: AssistantMessage) -> None:
+        """Keep what was streamed of an answer so far, in place of what was kept before."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _entry_count(connection, task_id)
+            connection.execute(
+                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)", (task_id, PAYLOAD_VERSION, encode(body))
+            )
+
+        await self._database.write(work)
+
+    async def enqueue(self, task_id: TaskId, words: str) -> QueuedMessage:
+        """Put a message at the end of the queue; its id is never given again."""
+        words = well_formed(words)
+
+        def work(connection: sqlite3.Connection) -> QueuedMessage:
+            _entry_count(connection, task_id)
+            cursor = connection.execute("INSERT INTO queue (task_id, words) VALUES (?, ?)", (task_id, words))
+            assert cursor.lastrowid is not None
+            return QueuedMessage(cursor.lastrowid, words)
+
+        return await self._database.write(work)
+
+    async def edit_queued(self, task_id: TaskId, queued_id: int, words: str) -> QueuedMessage:
+        """Change a queued message's words; `StoreError` if it was sent or removed."""
+        words = well_formed(words)
+
+        def work(connection: sqlite3.Connection) -> QueuedMessage:
+            _change_queue(
+                connection, "UPDATE queue SET words = ?3 WHERE task_id = ?1 AND id = ?2", task_id, queued_id, words
+            )
+            return QueuedMessage(queued_id, words)
+
+        return await self._database.write(work)
+
+    async def remove_queued(self, task_id: TaskId, queued_id: int) -> None:
+        """Take a message out of the queue unsent; `StoreError` if it was sent or removed before."""
+        await self._database.write(
+            lambda connection: _change_queue(
+                connection, "DELETE FROM queue WHERE task_id = ? AND id = ?", task_id, queued_id
+            )
+        )
+
+    async def put_blob(self, content: str | bytes) -> str:
+        """Keep a long text and return its hash (SHA-256, hexadecimal); the same content is kept once, compressed."""
+
+        def pack() -> tuple[str, bytes]:
+            data = content if isinstance(content, bytes) else well_formed(content).encode()
+            return hashlib.sha256(data).hexdigest(), zlib.compress(data, 3)
+
+        name, compressed = await asyncio.to_thread(pack)
+        await self._database.write(
+            lambda connection: connection.execute(
+                "INSERT OR IGNORE INTO blobs VALUES (?, ?)", (name, compressed)
+            ).close()
+        )
+        return name
+
+    async def get_blob(self, name: str) -> str:
+        """Return a kept text by its hash; bytes that are not UTF-8 come back as U+FFFD.
+
+        Raises:
+            StoreError: there is none, or it is damaged.
+        """
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            row = connection.execute("SELECT compressed FROM blobs WHERE hash = ?", (name,)).fetchone()
+            return row[0] if row else None
+
+        compressed = await self._database.run(work)
+        if compressed is None:
+            raise StoreError(
+                f"The stored output {name[:12]} is not in this data folder; run the command again to see it."
+            )
+        try:
+            return await asyncio.to_thread(lambda: zlib.decompress(compressed).decode("utf-8", "replace"))
+        except zlib.error as error:
+            raise StoreError(f"The stored output {name[:12]} is damaged; run the command again to see it.") from error
+
+    async def get_value(self, key: str) -> Any:
+        """Return the value kept under a key, None if there is none."""
+
+        def work(connection: sqlite3.Connection) -> Any:
+            row = connection.execute("SELECT json FROM key_values WHERE key = ?", (key,)).fetchone()
+            return json.loads(row[0]) if row else None
+
+        return await self._database.run(work)
+
+    async def set_value(self, key: str, value: Any) -> None:
+        """Keep a value that JSON can hold under a key, in place of the one before."""
+        text = json.dumps(value)
+        await self._database.write(
+            lambda connection: connection.execute(
+                "INSERT OR REPLACE INTO key_values VALUES (?, ?)", (key, text)
+            ).close()
+        )
+
+    async def _update(self, task_id: TaskId, assignment: str, value: str | float) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            if not connection.execute(f"UPDATE tasks SET {assignment} WHERE id = ?", (value, task_id)).rowcount:
+                raise _no_task(task_id)
+
+        await self._database.write(work)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _no_task(task_id: TaskId) -> TaskNotFound:
+    return TaskNotFound(f"There is no task “{task_id}”. `roo-tui tasks` lists them.")
+
+
+def _entry_count(connection: sqlite3.Connection, task_id: TaskId) -> int:
+    """Return how many entries a task has, which is also the newest one's id: none is ever removed."""
+    row = connection.execute("SELECT entries FROM tasks WHERE id = ?", (task_id,)).fetchone()
+    if row is None:
+        raise _no_task(task_id)
+    return int(row[0])
+
+
+def _require_entry(entry_id: EntryId | None, newest: EntryId) -> None:
+    if entry_id is not None and not 1 <= entry_id <= newest:
+        raise StoreError(f"The task has no entry {entry_ref(entry_id)}; its newest is {entry_ref(newest)}.")
+
+
+def _change_queue(connection: sqlite3.Connection, statement: str, task_id: TaskId, queued_id: int, *more: str) -> None:
+    if not connection.execute(statement, (task_id, queued_id, *more)).rowcount:
+        raise StoreError("This message is no longer in the queue: it was sent or removed.")
+
+
+def _stored(body: Body) -> tuple[Body, str]:
+    """Return the body as it will be read again, and its JSON."""
+    text = encode(body)
+    return (decode(text) if "\ufffd" in text else body), text
+
+
+def _cost(body: Body) -> float:
+    match body:
+        case AssistantMessage(cost_usd=cost) | CondenseFailed(cost_usd=cost):
+            return cost or 0.0
+        case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
+            return figures.cost_usd or 0.0
+        case _:
+            return 0.0
