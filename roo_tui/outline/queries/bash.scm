@@ -1,0 +1,2 @@
+; Functions.
+(function_definition) @definition

@@ -1,0 +1,3 @@
+; Headings of both kinds; each reaches to the next one.
+(atx_heading) @heading
+(setext_heading) @heading

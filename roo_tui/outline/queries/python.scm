@@ -1,0 +1,3 @@
+; Classes, functions and methods.
+(class_definition) @definition
+(function_definition) @definition

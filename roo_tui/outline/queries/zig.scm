@@ -1,0 +1,4 @@
+; Functions and containers given a name.
+(Decl (FnProto)) @definition
+(Decl (VarDecl)) @definition
+(TestDecl) @definition
