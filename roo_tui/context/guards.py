@@ -1,0 +1,88 @@
+"""What keeps automatic condensing from running in circles. Guards block condensing, never truncation."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from roo_tui.context.policy import decide
+from roo_tui.context.situation import Situation
+from roo_tui.context.tokens import TokenCounter
+from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, CondenseFailed, Toggle
+
+MOST_ATTEMPTS = 3
+WITHIN_S = 60.0
+
+
+class Guards:
+    """The memory of one task's automatic attempts. `clock` gives seconds that never go back.
+
+    What the log tells (a condense, its failure or an undo after the newest message) holds after a restart too.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._attempts: deque[float] = deque(maxlen=MOST_ATTEMPTS)
+        self._content: EntryId | None = None
+        self._said = ""
+
+    def objection(self, situation: Situation, counter: TokenCounter) -> str:
+        """Return why no automatic condense may run now, as a sentence for people; empty if one may.
+
+        Counts system prompt and tools: call it in a thread.
+        """
+        limits = situation.limits
+        over = situation.trigger == "forced" or decide(situation.context_tokens, limits) == "over"
+        limit = limits.allowed_tokens if over else limits.trigger_tokens
+        overhead = round(situation.ratio * counter.count_request(situation.system, situation.tools))
+        if overhead >= limit:
+            return (
+                f"System prompt and tools alone take {overhead:,} tokens, and the limit is {limit:,} of a context "
+                f"window of {limits.window:,}: condensing cannot help. Raise the threshold, shorten the project's "
+                "rules, or choose a model with a larger window."
+            )
+        if _newest_content(situation.path) == self._content or _is_waiting(situation.path):
+            return "Nothing new was said since the last condense was tried, so another one would not help."
+        if len(self._attempts) == MOST_ATTEMPTS and self._clock() - self._attempts[0] < WITHIN_S:
+            return (
+                f"{MOST_ATTEMPTS} automatic condenses in {WITHIN_S:.0f} seconds did not bring the context below its "
+                "limit. Condense with instructions, rewind, or raise the threshold."
+            )
+        return ""
+
+    def attempted(self, path: Sequence[Entry]) -> None:
+        """Remember that a model was asked to condense this path."""
+        self._attempts.append(self._clock())
+        self.wait_for_new_content(path)
+
+    def succeeded(self) -> None:
+        """Forget the attempts: the context is below its limit again."""
+        self._attempts.clear()
+        self._said = ""
+
+    def wait_for_new_content(self, path: Sequence[Entry]) -> None:
+        """Let no automatic condense run before a message follows on this path, for example after an undo."""
+        self._content = _newest_content(path)
+
+    def is_news(self, sentence: str) -> bool:
+        """Return whether this differs from what was said last: nobody wants the same sentence at every request."""
+        if sentence == self._said:
+            return False
+        self._said = sentence
+        return True
+
+
+def _newest_content(path: Sequence[Entry]) -> EntryId | None:
+    contents = (entry.id for entry in reversed(path) if isinstance(entry.body, UserMessage | AssistantMessage))
+    return next(contents, None)
+
+
+def _is_waiting(path: Sequence[Entry]) -> bool:
+    """A condense, its failure or a toggle is newer than every message."""
+    for entry in reversed(path):
+        if isinstance(entry.body, UserMessage | AssistantMessage):
+            return False
+        if isinstance(entry.body, Condense | CondenseFailed | Toggle):
+            return True
+    return False

@@ -1,0 +1,109 @@
+"""Recognise the errors by which providers say that a request is too long for the context window."""
+
+import re
+from dataclasses import dataclass
+
+from roo_tui.domain.errors import ModelError
+
+# Codes that mean nothing else. Sources: OpenAI and compatible services, Cerebras, Groq, llama.cpp, Anthropic.
+_CODES = frozenset(
+    {
+        "context_length_exceeded",
+        "context_window_exceeded",
+        "model_context_window_exceeded",
+        "exceed_context_size_error",
+        "request_too_large",
+    }
+)
+_STATUSES = frozenset({0, 200, 400, 413, 422})
+_BODY_READ = 4_000
+
+_NUMBER = r"(\d[\d,_]*)"
+# Services state both numbers in their own words; the named groups tell which is which.
+_STATED = tuple(
+    re.compile(pattern.replace("#N", f"(?P<n>{_NUMBER})").replace("#M", f"(?P<m>{_NUMBER})"), re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r"context limit: #N(?: \+ (?P<output>\d+))? > #M",
+        r"#N tokens > #M",
+        r"(?:context|prompt) length (?:is|of) #M\D{1,160}?#N (?:\w+ )?tokens",
+        r"(?:context|prompt) length (?:is|of) #M.{0,120}?(?:resulted in|requested|contains)\D{0,20}#N",
+        r"input token count \(?#N\)? exceeds .{0,60}?\(?#M\)?\.?",
+        r"current length is #N while limit is #M",
+        r"contains #N tokens.{0,60}?#M maximum context",
+        r"request \(#N tokens\) exceeds the available context size \(#M tokens\)",
+        r"#N tokens.{0,40}?exceeds? .{0,60}?(?:context|limit|maximum)\D{0,40}#M",
+        r"available context size \(#M tokens\)",
+        r"maximum context length is #M",
+    )
+)
+_TOO_LONG = re.compile(
+    r"prompt is too long"
+    r"|\b(?:input|prompt|request|context|conversation|messages?)\b[^.]{0,40}\btoo (?:long|large)\b"
+    r"|context[\s_-]*(?:length|window|size|limit)"
+    r"|(?:exceeds?|exceeded|over)\b[^.]{0,40}\bcontext\b|\bcontext\b[^.]{0,40}\bexceed"
+    r"|input token count|prompt length is"
+    r"|too many (?:input |prompt )?tokens?\b|(?:input|prompt)? ?tokens? (?:limit )?exceeded|\btoken limit\b"
+    r"|reduce the length of the (?:messages|prompt|input)",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(
+    r"context|prompt is too long|prompt length|input token count|length of the (?:messages|prompt)", re.I
+)
+_OUTPUT_LIMIT = re.compile(
+    r"max_(?:completion_|output_|new_)?tokens|(?:output|completion) tokens|max(?:imum)? output|output limit",
+    re.IGNORECASE,
+)
+_RATE = re.compile(r"rate.?limit|per (?:minute|hour|day)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """A provider says that the request does not fit. `tokens` and `window` are what it states, 0 where it does not.
+
+    `believed` is false where our own count says that it cannot be so: the error is then shown as it is. A believed
+    `window` is the model's from then on.
+    """
+
+    tokens: int
+    window: int
+    believed: bool
+
+
+def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | None:
+    """Return what a context-window error says, None for every other error.
+
+    `our_tokens` is our count of the request, `window` the window known so far. An error that states both numbers is
+    believed when we count at least half of the window it states; one that states none from half of the known window.
+    Errors about the limit of output tokens or about rates are none.
+    """
+    text = f"{error}\n{error.body[:_BODY_READ]}"
+    if error.status == 429 or _RATE.search(text) or not _is_overflow(error, text):
+        return None
+    tokens, stated = _stated(text)
+    return Overflow(tokens, stated, our_tokens * 2 >= (stated or window))
+
+
+def _is_overflow(error: ModelError, text: str) -> bool:
+    if error.code in _CODES:
+        return True
+    if error.status not in _STATUSES:
+        return False
+    if _OUTPUT_LIMIT.search(text) and not _CONTEXT.search(text):
+        return False
+    return error.status == 413 or _TOO_LONG.search(text) is not None
+
+
+def _stated(text: str) -> tuple[int, int]:
+    """Return the tokens and the window an error states; (0, 0) where it states no window, or one that would fit."""
+    for pattern in _STATED:
+        if found := pattern.search(text):
+            groups = found.groupdict()
+            tokens = _number(groups.get("n")) + _number(groups.get("output"))
+            window = _number(groups["m"])
+            if window > 0 and (tokens == 0 or tokens > window):
+                return tokens, window
+    return 0, 0
+
+
+def _number(digits: str | None) -> int:
+    return int(digits.replace(",", "").replace("_", "")) if digits else 0

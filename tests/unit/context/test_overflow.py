@@ -1,0 +1,99 @@
+import pytest
+
+from roo_tui.context.overflow import Overflow, recognise
+from roo_tui.domain.errors import ModelError
+
+OPENAI = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+GOOGLE = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+
+
+def error(message: str, status: int = 400, code: str = "", body: str = "") -> ModelError:
+    return ModelError(message, status=status, code=code, body=body)
+
+
+@pytest.mark.parametrize(
+    ("message", "tokens", "window"),
+    [
+        ("prompt is too long: 210000 tokens > 200000 maximum", 210_000, 200_000),
+        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 210_000, 200_000),
+        (OPENAI, 9000, 8192),
+        (
+            "This model's maximum context length is 4097 tokens, however you requested 5000 tokens (4000 in the messages, 1000 "
+            "in the completion).",
+            5000,
+            4097,
+        ),
+        (
+            "This endpoint's maximum context length is 128000 tokens. However, you requested about 150000 tokens (140000 of "
+            "text input, 10000 in the output).",
+            150_000,
+            128_000,
+        ),
+        (
+            "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+            9000,
+            8192,
+        ),
+        (GOOGLE, 1_200_000, 1_048_576),
+        ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 537_812, 131_072),
+        (
+            "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+            40_000,
+            32_768,
+        ),
+        ("the request exceeds the available context size (8192 tokens), try increasing it", 0, 8192),
+        ("This model's maximum context length is 8192 tokens.", 0, 8192),
+    ],
+)
+def test_services_state_the_window_in_their_own_words(message: str, tokens: int, window: int):
+    assert recognise(error(message), our_tokens=window, window=1_000_000) == Overflow(tokens, window, True)
+    assert recognise(error("Error code: 400", body=message), window, 1_000_000) == Overflow(tokens, window, True)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        error("Input is too long for requested model."),
+        error("context window exceeded"),
+        error("request exceeds the context"),
+        error("context is too long"),
+        error("too many tokens"),
+        error("tokens exceeded", status=422),
+        error("Request exceeds the maximum size", status=413, code="request_too_large"),
+        error("Requested entity too large", status=413),
+        error("Please reduce the length of the messages or completion.", code="context_length_exceeded"),
+        error("something", status=0, code="context_length_exceeded"),
+        error("something", status=200, code="model_context_window_exceeded"),
+        error("prompt is too long: 1 tokens > 0 maximum"),
+    ],
+)
+def test_a_bare_too_long_is_believed_from_half_of_the_window(found: ModelError):
+    assert recognise(found, our_tokens=50, window=100) == Overflow(0, 0, True)
+    assert recognise(found, our_tokens=49, window=100) == Overflow(0, 0, False)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        error("max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),
+        error("max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
+        error("messages.3: tool_use ids were found without tool_result blocks"),
+        error("Invalid token provided", status=401),
+        error("Invalid token provided"),
+        error("bad request"),
+        error(""),
+        error("overloaded", status=529),
+        error("context window exceeded", status=500),
+        error(OPENAI, status=429),
+        error("Request too large for model in organisation on tokens per minute (TPM): Limit 6000", status=413),
+        error("rate limit reached", status=413),
+    ],
+)
+def test_other_errors_are_not_taken_for_it(found: ModelError):
+    assert recognise(found, our_tokens=1_000_000, window=100) is None
+
+
+def test_a_stated_window_is_believed_when_we_count_half_of_it():
+    found = error("prompt is too long: 19474 tokens > 10000 maximum")
+    assert recognise(found, our_tokens=5000, window=200_000) == Overflow(19_474, 10_000, True)
+    assert recognise(found, our_tokens=4999, window=200_000) == Overflow(19_474, 10_000, False)
