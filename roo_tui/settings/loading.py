@@ -1,0 +1,221 @@
+"""Which value wins: defaults, user file, project file, environment, command line, each over the one before."""
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from roo_tui import paths
+from roo_tui.context.options import ContextOptions
+from roo_tui.llm.options import Profile
+from roo_tui.settings.options import Appearance, Approvals, Checkpoints
+from roo_tui.settings.schema import SECTIONS, Field, field_of, fields
+from roo_tui.settings.values import DEFAULT_PROFILE, Origin, Settings, Source
+
+VERSION = 1
+
+# A project comes from others: it may say how it wants to be worked on, not what runs unasked or where the key is sent.
+_PROJECT_MAY_SET = ("context", "checkpoints")
+
+
+def project_file(workspace: Path) -> Path:
+    """Return the settings file that a workspace may bring along."""
+    return workspace / ".roo" / "settings.toml"
+
+
+def load(
+    *,
+    file: Path | None = None,
+    workspace: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Return the settings that hold. Bad content never raises: it is left out and named in `Settings.problems`.
+
+    `overrides` are dotted keys of the command line; `active.model` and `active.base_url` mean the active profile's.
+    Every setting but a profile's has a variable: `ROO_TUI_CONTEXT_THRESHOLD_PERCENT`. `ANTHROPIC_BASE_URL` fills the
+    blank base URL of Anthropic profiles.
+    """
+    environ = os.environ if environ is None else environ
+    origin = Origin(file, workspace, _relevant(environ), dict(overrides or {}))
+    values = _Values()
+    user_file = file or paths.settings_file()
+    for key, value in _flat(_read(user_file, values.problems)):
+        values.set(key, value, "user file", str(user_file))
+    if workspace is not None:
+        _apply_project(values, project_file(workspace))
+    _apply_environment(values, origin.environ)
+    _apply_overrides(values, origin.overrides)
+    return values.composed(origin)
+
+
+@dataclass
+class _Values:
+    """Values gathered so far, each checked when it is set."""
+
+    by_key: dict[str, Any] = field(default_factory=dict)
+    source: dict[str, Source] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    profiles: list[str] = field(default_factory=lambda: [DEFAULT_PROFILE])
+
+    def set(self, key: str, value: Any, source: Source, where: str) -> None:
+        if key == "version":
+            self._check_version(value, where)
+            return
+        if key.startswith("profiles.") and isinstance(value, Mapping):
+            self._add_profile(key.removeprefix("profiles."))
+            return
+        found = field_of(key)
+        if found is None:
+            self.problems.append(f"{where}: {key} is not a setting; it is kept, but has no effect.")
+            return
+        try:
+            self.by_key[key] = found.check(value)
+        except ValueError as error:
+            nearest = found.nearest(value)
+            if nearest is not None:
+                self.by_key[key] = nearest
+            used = self.by_key.get(key, found.default)
+            self.problems.append(f"{where}: {key} {error}; {_toml(used)} is used.")
+            if nearest is None:
+                return
+        if key.startswith("profiles."):
+            self._add_profile(key.removeprefix("profiles.").rpartition(".")[0])
+        self.source[key] = source
+
+    def _add_profile(self, name: str) -> None:
+        if name not in self.profiles:
+            self.profiles.append(name)
+
+    def _check_version(self, value: Any, where: str) -> None:
+        if not isinstance(value, int) or value > VERSION:
+            self.problems.append(
+                f"{where}: version is {value!r}, but this program knows version {VERSION}; what it understands is "
+                "used, and the file is not changed. Install a newer roo-tui to change it."
+            )
+
+    def active(self) -> str:
+        name = str(self.by_key.get("profile", DEFAULT_PROFILE))
+        return name if name in self.profiles else DEFAULT_PROFILE
+
+    def composed(self, origin: Origin) -> Settings:
+        wanted = self.by_key.get("profile", DEFAULT_PROFILE)
+        if wanted not in self.profiles:
+            known = ", ".join(sorted(self.profiles))
+            self.problems.append(f"There is no profile “{wanted}”; {DEFAULT_PROFILE} is used. Profiles: {known}.")
+        profiles = {name: Profile(name=name, **self._section(f"profiles.{name}", Profile)) for name in self.profiles}
+        return Settings(
+            profile=self.active(),
+            profiles=profiles,
+            context=ContextOptions(**self._section("context", ContextOptions)),
+            approvals=Approvals(**self._section("approvals", Approvals)),
+            checkpoints=Checkpoints(**self._section("checkpoints", Checkpoints)),
+            appearance=Appearance(**self._section("appearance", Appearance)),
+            source={key: self.source.get(key, "default") for key in _keys(self.profiles)},
+            problems=tuple(self.problems),
+            origin=origin,
+        )
+
+    def _section(self, prefix: str, options: type) -> dict[str, Any]:
+        keys = {option.name: f"{prefix}.{option.name}" for option in dataclasses.fields(options)}
+        return {name: self.by_key[key] for name, key in keys.items() if key in self.by_key}
+
+
+def _apply_project(values: _Values, file: Path) -> None:
+    for key, value in _flat(_read(file, values.problems)):
+        if key == "version" or key.partition(".")[0] in _PROJECT_MAY_SET:
+            values.set(key, value, "project file", str(file))
+        else:
+            values.problems.append(
+                f"{file}: a project may not set {key}; it is ignored. Set it in {paths.settings_file()}."
+            )
+
+
+def _apply_environment(values: _Values, environ: Mapping[str, str]) -> None:
+    for setting in fields():
+        text = environ.get(_variable(setting), "")
+        if not text or "*" in setting.key:
+            continue
+        try:
+            values.set(setting.key, setting.parse(text), "environment", _variable(setting))
+        except ValueError as error:
+            used = values.by_key.get(setting.key, setting.default)
+            values.problems.append(f"{_variable(setting)} {error}; {_toml(used)} is used.")
+    if url := environ.get("ANTHROPIC_BASE_URL", ""):
+        for name in values.profiles:
+            key = f"profiles.{name}.base_url"
+            anthropic = values.by_key.get(f"profiles.{name}.provider", "anthropic") == "anthropic"
+            if anthropic and not values.by_key.get(key):
+                values.set(key, url, "environment", "ANTHROPIC_BASE_URL")
+
+
+def _apply_overrides(values: _Values, overrides: Mapping[str, Any]) -> None:
+    # The active profile must be known before a part of it is replaced.
+    for key, value in sorted(overrides.items(), key=lambda item: item[0].startswith("active.")):
+        if key.startswith("active."):
+            key = f"profiles.{values.active()}.{key.removeprefix('active.')}"
+        values.set(key, value, "command line", "Command line")
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """Return a TOML file's content, nothing for a file that does not exist.
+
+    Raises:
+        ValueError: it cannot be read or is not TOML; the text says why.
+    """
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"is not valid TOML ({error})") from error
+    except OSError as error:
+        raise ValueError(f"cannot be read ({error.strerror or error})") from error
+
+
+def _read(file: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        return read_toml(file)
+    except ValueError as error:
+        problems.append(f"{file} {error}; nothing in it is used, and it is not changed. Mend it or move it away.")
+        return {}
+
+
+def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield dotted keys and values; a profile's table comes before its settings, so that an empty one counts."""
+    for section, content in document.items():
+        if section == "profiles" and isinstance(content, Mapping):
+            for name, profile in content.items():
+                yield f"profiles.{name}", profile
+                if isinstance(profile, Mapping):
+                    yield from ((f"profiles.{name}.{key}", value) for key, value in profile.items())
+        elif section in SECTIONS and isinstance(content, Mapping):
+            yield from ((f"{section}.{key}", value) for key, value in content.items())
+        else:
+            yield section, content
+
+
+def _keys(profiles: list[str]) -> Iterator[str]:
+    for setting in fields():
+        if "*" in setting.key:
+            yield from (setting.key.replace("*", name, 1) for name in profiles)
+        else:
+            yield setting.key
+
+
+def _relevant(environ: Mapping[str, str]) -> dict[str, str]:
+    names = {_variable(setting) for setting in fields() if "*" not in setting.key} | {"ANTHROPIC_BASE_URL"}
+    return {name: environ[name] for name in names if name in environ}
+
+
+def _variable(setting: Field) -> str:
+    return "ROO_TUI_" + setting.key.replace(".", "_").upper()
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"“{value}”" if isinstance(value, str) else "nothing" if value is None else str(value)
