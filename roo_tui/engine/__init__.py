@@ -1,0 +1,10 @@
+"""The engine: runs turns over a task's log, without any screen.
+
+Start with `engine.Engine` (its commands), then `turn` (one turn), `request` (one call of the model) and
+`context_control` (when the context is reduced). It says everything through `domain.events`.
+"""
+
+from roo_tui.engine.bus import EventStream
+from roo_tui.engine.engine import Engine
+
+__all__ = ["Engine", "EventStream"]

@@ -1,0 +1,57 @@
+"""The one place that decides whether a call may run: a policy per class of effect."""
+
+import re
+from typing import Literal
+
+from roo_tui.settings import Approvals
+from roo_tui.tools.base import Effect, Plan
+
+Verdict = Literal["allow", "ask", "deny"]
+
+# A command with any of these may do more than its first words say.
+_CHAINED = re.compile(r"[;&|<>`$\n\\(){}]")
+
+# Effects that change nothing outside the task itself.
+_HARMLESS = {Effect.TODO, Effect.ASK, Effect.FINISH}
+
+
+def approval_key(plan: Plan) -> str:
+    """Return what “always” covers for the rest of the task: a whole effect, but only this very text of a command."""
+    return f"command:{plan.title}" if plan.effect is Effect.COMMAND else plan.effect.value
+
+
+def verdict(plan: Plan, policy: Approvals, always: set[str], *, auto_approve: bool) -> Verdict:
+    """Return what happens to a planned call.
+
+    Concerns (a path outside the workspace, a protected file) are asked about whatever the policy allows.
+    """
+    if plan.effect in _HARMLESS:
+        return "allow"
+    setting = _setting(plan, policy)
+    if setting == "deny":
+        return "deny"
+    if plan.concerns:
+        return "ask"
+    if auto_approve or approval_key(plan) in always:
+        return "allow"
+    return setting
+
+
+def _setting(plan: Plan, policy: Approvals) -> Verdict:
+    match plan.effect:
+        case Effect.READ:
+            return policy.read
+        case Effect.EDIT:
+            return policy.edit
+        case Effect.NETWORK:
+            return policy.network
+        case _:
+            if policy.command == "ask" and _is_allowed_command(plan.title, policy.allowed_commands):
+                return "allow"
+            return policy.command
+
+
+def _is_allowed_command(command: str, allowed: tuple[str, ...]) -> bool:
+    if _CHAINED.search(command):
+        return False
+    return any(command == prefix or command.startswith(prefix + " ") for prefix in allowed)

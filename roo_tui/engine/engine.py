@@ -1,0 +1,323 @@
+"""The engine's commands. One engine serves one workspace and has one task open; see `Engine`."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from roo_tui import llm, paths
+from roo_tui import settings as settings_room
+from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.domain.errors import CommandRefused, SettingsError
+from roo_tui.domain.events import HeaderChanged, TaskOpened
+from roo_tui.domain.ids import EntryId
+from roo_tui.engine.bus import Bus, EventStream
+from roo_tui.engine.reader import Reader
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.session import Session, open_session
+from roo_tui.engine.turns import read_project, run_turns
+from roo_tui.engine.undoing import redo, undo
+from roo_tui.llm.catalog import Catalog
+from roo_tui.llm.keys import find_key
+from roo_tui.llm.options import Profile
+from roo_tui.llm.protocol import Model
+from roo_tui.settings import Settings
+from roo_tui.store import open_store
+from roo_tui.store.checkpoints import Checkpoints
+from roo_tui.tools.registry import specs
+from roo_tui.workspace.files import Workspace
+
+log = logging.getLogger(__name__)
+
+_CALIBRATION_KEY = "calibration"
+DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
+
+
+class Engine:
+    """A coding agent without a screen.
+
+    Commands return when what they start is acknowledged, not when it is done; `idle` waits for that. What happens is
+    told by events (`subscribe`), what is so can be read (`read`). Errors a person can mend are `RooError`s.
+
+    `models` makes the adapter for a profile; None means the real providers (or the demo).
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        settings: Settings,
+        *,
+        demo: bool = False,
+        auto_approve: bool = False,
+        headless: bool = False,
+        models: Callable[[Profile], Model] | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._demo = demo
+        self._models = models or _provider_models()
+        self._job: asyncio.Task[None] | None = None
+        self._cancelling = False
+        self._session: Session | None = None
+        self._runtime = Runtime(
+            bus=Bus(),
+            store=open_store(paths.database_file()),
+            settings=settings,
+            model=self._models(DEMO_PROFILE if demo else settings.active),
+            workspace=Workspace(workspace),
+            checkpoints=Checkpoints(workspace, paths.checkpoints_dir()),
+            counter=TokenCounter(),
+            calibration=Calibration(),
+            auto_approve=auto_approve,
+            headless=headless,
+        )
+        self.read = Reader(self._runtime)
+
+    # Life.
+
+    async def start(self) -> None:
+        """Load what turns need. Must be awaited before any other command."""
+        saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
+        if saved:
+            self._runtime.calibration = Calibration.from_json(saved)
+        await read_project(self._runtime)
+
+    async def close(self) -> None:
+        """Stop what runs, keep what is known, and let go of the task and the store."""
+        self.cancel()
+        await self.idle()
+        await self._close_session()
+        await self._runtime.store.set_value(_CALIBRATION_KEY, self._runtime.calibration.to_json())
+        await self._runtime.workspace.commands.kill_all()
+        await self._runtime.outliner.close()
+        await self._runtime.store.close()
+        self._runtime.bus.close()
+
+    def subscribe(self) -> EventStream:
+        """Return a stream of every event from now on."""
+        return self._runtime.bus.subscribe()
+
+    async def warm_up(self) -> None:
+        """Load the model's SDK and the vocabulary off the event loop, so that the first request is not late."""
+        await asyncio.gather(self._runtime.model.warm_up(), asyncio.to_thread(self._runtime.counter.count_text, "warm"))
+
+    @property
+    def settings(self) -> Settings:
+        return self._runtime.settings
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn or a condense runs."""
+        return self._job is not None and not self._job.done()
+
+    async def idle(self) -> None:
+        """Wait until nothing runs."""
+        while self._job is not None and not self._job.done():
+            await asyncio.wait([self._job])
+
+    # Tasks.
+
+    async def new_task(self) -> str:
+        """Open a new, empty task and return its id."""
+        info = await self._runtime.store.create_task(str(self._workspace))
+        return await self.open_task(info.id)
+
+    async def open_task(self, task_id: str) -> str:
+        """Open a task by its id or the unique beginning of one.
+
+        Raises:
+            TaskNotFound: no task, or more than one, has this id.
+            CommandRefused: something is running.
+        """
+        self._require_idle()
+        info = await self._runtime.store.find_task(task_id)
+        await self._close_session()
+        self._session = self.read.session = await open_session(self._runtime, info.id)
+        self._session.snapshots.start()
+        await self._session.context.refresh()
+        self._runtime.bus.emit(TaskOpened(info.id))
+        self._header_changed()
+        return info.id
+
+    async def latest_task(self) -> str | None:
+        """Return the newest task of this workspace that holds anything."""
+        tasks = await self._runtime.store.tasks(workspace=str(self._workspace))
+        return next((task.id for task in tasks if task.entries), None)
+
+    async def import_file(self, path: Path, form: str = "auto") -> str:
+        """Make a task of a file of messages and return its id; the task is not opened.
+
+        Raises:
+            ExchangeError: the file is not what it should be.
+        """
+        if form not in ("auto", "messages"):
+            raise CommandRefused(f"“{form}” is not a known format; use auto or messages.")
+        from roo_tui.store.exchange.messages import read_messages
+
+        bodies = await asyncio.to_thread(read_messages, path)
+        info = await self._runtime.store.create_task(str(self._workspace), title=f"Imported from {path.name}")
+        await self._runtime.store.append(info.id, bodies, parent=None)
+        return info.id
+
+    # Conversation.
+
+    async def submit(self, words: str) -> None:
+        """Send what a person typed: starts a turn, or queues it while one runs. Returns once it is on disk.
+
+        Empty words send what is queued, or try a failed request again.
+        """
+        session = self._open()
+        session.task.require_writable()
+        if self.busy:
+            if words.strip():
+                item = await self._runtime.store.enqueue(session.task.id, words)
+                session.task.queue.append(item)
+                session.task.queue_changed()
+            return
+        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._start(self._turns(session, words, stored))
+        await stored
+
+    async def edit_queued(self, item_id: int, words: str) -> None:
+        """Change a queued message."""
+        task = self._open().task
+        await self._runtime.store.edit_queued(task.id, item_id, words)
+        task.queue = [type(item)(item.id, words) if item.id == item_id else item for item in task.queue]
+        task.queue_changed()
+
+    async def remove_queued(self, item_id: int) -> None:
+        """Drop a queued message."""
+        task = self._open().task
+        await self._runtime.store.remove_queued(task.id, item_id)
+        task.queue = [item for item in task.queue if item.id != item_id]
+        task.queue_changed()
+
+    def answer(self, question_id: str, option_id: str, text: str = "") -> None:
+        """Answer a question; one that is no longer open is ignored."""
+        self._runtime.questions.answer(question_id, option_id, text)
+
+    def cancel(self) -> None:
+        """Interrupt the turn or condense that runs. What was streamed is kept. Returns at once."""
+        if self.busy and not self._cancelling and self._job is not None:
+            self._cancelling = True
+            self._job.cancel()
+
+    # Context.
+
+    async def condense(self, instructions: str = "") -> None:
+        """Condense now, or at the next safe boundary of the turn that runs."""
+        session = self._open()
+        session.task.require_writable()
+        if self.busy:
+            session.context.ask_for_condense(instructions)
+            return
+        self._start(self._condense(session, instructions))
+
+    async def truncate(self) -> None:
+        """Hide the oldest half of what is visible."""
+        self._require_idle()
+        await self._open().context.truncate()
+
+    async def undo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
+        """Take back a condense, truncation or mask, or (without an id) the newest of these and of the rewinds.
+
+        Raises:
+            CommandRefused: nothing to undo, or a later marker covers this one (it is named).
+        """
+        self._require_idle()
+        await undo(self._open(), marker_id, overwrite=overwrite)
+
+    async def redo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
+        """Bring back what was undone last, or this marker.
+
+        Raises:
+            CommandRefused: nothing was undone, or a later marker covers this one.
+        """
+        self._require_idle()
+        await redo(self._open(), marker_id, overwrite=overwrite)
+
+    async def rewind(
+        self, entry_id: EntryId, *, conversation: bool = True, files: bool = False, overwrite: bool = False
+    ) -> None:
+        """Go back to a point: the conversation, the files, or both; all or nothing. See `read.rewind_points`."""
+        self._require_idle()
+        session = self._open()
+        await session.rewinding.rewind(entry_id, conversation=conversation, files=files, overwrite=overwrite)
+        await session.context.refresh()
+        self._header_changed()
+
+    # Settings.
+
+    async def choose_profile(self, name: str) -> None:
+        """Use another profile from the next request on.
+
+        Raises:
+            SettingsError: no profile has this name.
+        """
+        if name not in self.settings.profiles:
+            known = ", ".join(self.settings.profiles)
+            raise SettingsError(f"There is no profile “{name}”; there are: {known}.")
+        await self.change_settings({"profile": name})
+
+    async def change_settings(self, changes: Mapping[str, Any]) -> None:
+        """Save settings (dotted keys) and use them from the next request on."""
+        await asyncio.to_thread(settings_room.save, changes)
+        self._runtime.settings = await asyncio.to_thread(settings_room.load, workspace=self._workspace)
+        if not self._demo:
+            self._runtime.model = self._models(self.settings.active)
+        if self._session is not None:
+            await self._session.context.refresh()
+        self._header_changed()
+
+    # Inside.
+
+    def _open(self) -> Session:
+        if self._session is None:
+            raise CommandRefused("No task is open.")
+        return self._session
+
+    async def _close_session(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = self.read.session = None
+
+    def _require_idle(self) -> None:
+        if self.busy:
+            raise CommandRefused("The agent is working; press Escape first.")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._cancelling = False
+        self.read.busy = True
+        self._job = asyncio.create_task(work)
+        self._job.add_done_callback(self._ended)
+
+    def _ended(self, job: asyncio.Task[None]) -> None:
+        self.read.busy = False
+        if not job.cancelled() and (error := job.exception()) is not None:
+            log.error("a job failed", exc_info=error)
+
+    async def _condense(self, session: Session, instructions: str) -> None:
+        await session.context.condense(instructions, specs())
+        self._header_changed()
+
+    async def _turns(self, session: Session, words: str, stored: "asyncio.Future[None]") -> None:
+        def acknowledge() -> None:
+            self._header_changed()
+            if not stored.done():
+                stored.set_result(None)
+
+        await run_turns(self._runtime, session, words, acknowledge)
+
+    def _header_changed(self) -> None:
+        header = self.read.header()
+        self._runtime.bus.emit(HeaderChanged(header.task_id, header))
+
+
+def _provider_models() -> Callable[[Profile], Model]:
+    """Return the function that makes the adapter a profile asks for."""
+    catalog = Catalog.load()
+
+    def build(profile: Profile) -> Model:
+        return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
+
+    return build

@@ -1,0 +1,99 @@
+"""What the project asks of the agent: rules, and custom slash commands, as Roo Code keeps them.
+
+Rules: `AGENTS.md`, `.roorules`, `.roo/rules/*`. Commands: `.roo/commands/NAME.md` with optional front matter
+(`description: …`). Files that cannot be read are skipped and named.
+"""
+
+import logging
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from roo_tui.plain_text import well_formed
+from roo_tui.prompt_files import render
+
+log = logging.getLogger(__name__)
+
+RULES_LIMIT = 60_000
+_SINGLE_FILES = ("AGENTS.md", ".roorules")
+_RULES_FOLDER = ".roo/rules"
+_COMMANDS_FOLDER = ".roo/commands"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCommand:
+    """A command of the project; `text` goes to the model in a `<command>` block of its own."""
+
+    name: str
+    description: str
+    text: str
+
+    def block(self) -> str:
+        return render("system/custom_command", name=self.name, text=self.text)
+
+
+def system_prompt(workspace: Path) -> tuple[str, ...]:
+    """Return the parts of the system prompt; reads the rules from disk, so call it off the event loop."""
+    parts = [
+        render("system/role"),
+        render("system/rules"),
+        render(
+            "system/environment",
+            workspace=str(workspace),
+            system=f"{platform.system()} {platform.release()}",
+            shell=os.environ.get("SHELL", "/bin/sh"),
+        ),
+    ]
+    rules = project_rules(workspace)
+    if rules:
+        parts.append(render("system/project_rules", rules=rules))
+    return ("\n\n".join(part.strip() for part in parts),)
+
+
+def project_rules(workspace: Path) -> str:
+    """Return every rule file's text under a heading naming it, at most `RULES_LIMIT` characters in all."""
+    folder = workspace / _RULES_FOLDER
+    paths = [workspace / name for name in _SINGLE_FILES]
+    if folder.is_dir():
+        paths += sorted(path for path in folder.rglob("*") if path.is_file())
+    sections = []
+    for path in paths:
+        text = _read(path)
+        if text.strip():
+            name = path.relative_to(workspace).as_posix()
+            sections.append(render("system/project_rule", path=name, text=text.strip()))
+    return "\n\n".join(section.strip() for section in sections)[:RULES_LIMIT]
+
+
+def custom_commands(workspace: Path) -> dict[str, CustomCommand]:
+    """Return the project's commands by name, sorted."""
+    folder = workspace / _COMMANDS_FOLDER
+    if not folder.is_dir():
+        return {}
+    found = {}
+    for path in sorted(folder.glob("*.md")):
+        text = _read(path)
+        if text.strip():
+            description, body = _front_matter(text)
+            found[path.stem] = CustomCommand(path.stem, description, body.strip())
+    return found
+
+
+def _front_matter(text: str) -> tuple[str, str]:
+    if not text.startswith("---\n"):
+        first = text.strip().splitlines()[0].lstrip("# ")
+        return first[:80], text
+    head, _, body = text[4:].partition("\n---\n")
+    fields = dict(line.split(":", 1) for line in head.splitlines() if ":" in line)
+    return fields.get("description", "").strip().strip("\"'"), body
+
+
+def _read(path: Path) -> str:
+    try:
+        return well_formed(path.read_text(encoding="utf-8", errors="replace"))
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        log.warning("cannot read %s: %s", path, error)
+        return ""

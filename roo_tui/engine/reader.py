@@ -1,0 +1,132 @@
+"""Everything a screen may read: frozen values of the open task, computed off the event loop where that takes long."""
+
+import asyncio
+from collections.abc import Iterable
+
+from roo_tui.context.effective import effective_history
+from roo_tui.context.pairing import repair
+from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, TaskInfo, UserMessage
+from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.events import Question
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.session import Session
+from roo_tui.workspace.listing import all_files
+
+
+class Reader:
+    """`engine.read`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.session: Session | None = None
+        self.busy = False
+
+    async def rows(self) -> tuple[Row, ...]:
+        """Return the whole transcript of the open task."""
+        if self.session is None:
+            return ()
+        return await asyncio.to_thread(self.session.transcript.rows, self.session.task.log.path())
+
+    def rows_of(self, entries: Iterable[Entry]) -> tuple[Row, ...]:
+        """Return the rows of entries that were just appended."""
+        if self.session is None:
+            return ()
+        return self.session.transcript.rows_of(entries, self.session.task.log.path())
+
+    def header(self) -> Header:
+        settings, info = self._runtime.settings, self._runtime.model.info
+        base = Header(
+            workspace=str(self._runtime.root),
+            profile=settings.active.name,
+            model=info.id,
+            price_known=info.input_usd is not None,
+            demo=info.provider == "demo",
+        )
+        if self.session is None:
+            return base
+        task = self.session.task
+        return Header(
+            task_id=task.id,
+            title=task.info.title,
+            workspace=base.workspace,
+            profile=base.profile,
+            model=base.model,
+            cost_usd=task.cost_usd,
+            price_known=base.price_known,
+            todos=task.todos(),
+            demo=base.demo,
+            read_only=task.read_only,
+        )
+
+    def context_use(self) -> ContextUse:
+        return self.session.context.use() if self.session else ContextUse()
+
+    def queue(self) -> tuple[QueuedMessage, ...]:
+        return tuple(self.session.task.queue) if self.session else ()
+
+    def questions(self) -> tuple[Question, ...]:
+        return self._runtime.questions.pending()
+
+    def turn_running(self) -> bool:
+        return self.busy
+
+    async def tasks(self) -> list[TaskInfo]:
+        """Return the tasks that hold anything, newest first."""
+        return [task for task in await self._runtime.store.tasks() if task.entries]
+
+    async def output(self, call_id: str) -> str:
+        """Return the whole output of a call, where the result shows it cut.
+
+        Raises:
+            CommandRefused: nothing more is stored for this call.
+        """
+        record = self._record(call_id)
+        if record is None or not record.output_blob:
+            raise CommandRefused("Nothing more is stored for this call.")
+        return await self._runtime.store.get_blob(record.output_blob)
+
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        return self.session.rewinding.points() if self.session else ()
+
+    async def rewind_preview(self, entry_id: EntryId) -> RewindPreview:
+        if self.session is None:
+            raise CommandRefused("No task is open.")
+        return await self.session.rewinding.preview(entry_id)
+
+    def custom_commands(self) -> list[tuple[str, str]]:
+        """Return (name, description) of the project's commands."""
+        return [(command.name, command.description) for command in self._runtime.commands.values()]
+
+    async def files(self) -> list[str]:
+        """Return the workspace's files for `@` completion, ignored ones left out."""
+        return await all_files(self._runtime.workspace)
+
+    async def export(self, view: str, form: str) -> str:
+        """Return the open task as text: `view` effective or transcript, `form` json, jsonl or markdown.
+
+        `effective` as json is the list of messages of the next request.
+        """
+        if self.session is None:
+            raise CommandRefused("No task is open.")
+        path, info = self.session.task.log.path(), self._runtime.model.info
+
+        def text() -> str:
+            from roo_tui.store.exchange import export
+
+            if view == "transcript":
+                return export.transcript(path, form)
+            return export.messages(repair(effective_history(path), provider=info.provider, model=info.id), form)
+
+        return await asyncio.to_thread(text)
+
+    def _record(self, call_id: str) -> CallRecord | None:
+        if self.session is None:
+            return None
+        for entry in reversed(self.session.task.log.path()):
+            if isinstance(entry.body, UserMessage):
+                for record in entry.body.calls:
+                    if record.call_id == call_id:
+                        return record
+        return None

@@ -1,0 +1,213 @@
+"""One call of the model: what is sent, what streams back, and what of it is kept whatever happens."""
+
+import asyncio
+from contextlib import aclosing
+
+from roo_tui.context.effective import effective_history
+from roo_tui.context.pairing import repair
+from roo_tui.context.pricing import cost
+from roo_tui.domain.blocks import Block, Text, Thinking, ToolUse
+from roo_tui.domain.entries import AssistantMessage, Entry
+from roo_tui.domain.errors import ModelError
+from roo_tui.domain.events import (
+    BlockEnded,
+    BlockStarted,
+    BlockText,
+    RequestEnded,
+    RequestStarted,
+    RetryWaiting,
+)
+from roo_tui.domain.ids import new_id
+from roo_tui.domain.requests import (
+    BlockClosed,
+    BlockDelta,
+    BlockOpened,
+    Finished,
+    ModelEvent,
+    Request,
+    Started,
+    ToolSpec,
+)
+from roo_tui.domain.usage import Usage
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.task import OpenTask
+from roo_tui.llm.retry import Restarted, with_retries
+
+# Streamed text is on disk at least once a second.
+_SAVE_EVERY_S = 0.7
+
+
+def build_request(task: OpenTask, runtime: Runtime, tools: tuple[ToolSpec, ...], max_output: int) -> Request:
+    """Return the request for the task as it stands. Walks the whole path: call it off the event loop."""
+    info, profile = runtime.model.info, runtime.settings.active
+    return Request(
+        messages=repair(effective_history(task.log.path()), provider=info.provider, model=info.id),
+        system=runtime.system,
+        tools=tools,
+        max_output=max_output,
+        temperature=profile.temperature,
+        thinking=profile.thinking,
+    )
+
+
+class ModelCall:
+    """Streams one request and commits its answer, or what there is of it."""
+
+    def __init__(self, runtime: Runtime, task: OpenTask, turn_id: str) -> None:
+        self._runtime = runtime
+        self._task = task
+        self._turn_id = turn_id
+        self._info = runtime.model.info
+        self._draft = _Draft(self._info.provider, self._info.id)
+        self._saved: AssistantMessage | None = None
+
+    async def run(self, request: Request, attempt: int) -> Entry:
+        """Return the committed answer.
+
+        Raises:
+            ModelError: it failed for good; what was streamed is in the log as an interrupted answer.
+        """
+        request_id = new_id()
+        self._task.emit(RequestStarted(self._task.id, self._turn_id, request_id, attempt))
+        outcome = "failed"
+        try:
+            saver = asyncio.create_task(self._keep_saving())
+            try:
+                finished = await self._stream(request)
+            finally:
+                saver.cancel()
+            entry = await self._commit(finished)
+            outcome = "finished"
+            return entry
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            await self._keep_partial()
+            raise
+        except ModelError:
+            await self._keep_partial()
+            raise
+        finally:
+            self._close_open_blocks()
+            self._task.emit(RequestEnded(self._task.id, self._turn_id, request_id, outcome))  # type: ignore[arg-type]
+
+    async def _stream(self, request: Request) -> Finished:
+        model = self._runtime.model
+        async with aclosing(with_retries(model, request, self._waiting)) as events:
+            async for event in events:
+                if isinstance(event, Restarted):
+                    await self._start_over()
+                elif isinstance(event, Finished):
+                    return event
+                else:
+                    await self._take(event)
+        raise ModelError("The answer ended without its last event.", retryable=True)
+
+    async def _take(self, event: ModelEvent) -> None:
+        match event:
+            case Started(usage):
+                self._draft.usage = usage
+            case BlockOpened(index, type_, name):
+                block_id = self._draft.open(index, type_, name)
+                self._task.emit(BlockStarted(self._task.id, block_id, type_, name))
+            case BlockDelta(index, text):
+                self._task.emit(BlockText(self._task.id, self._draft.add(index, text), text))
+            case BlockClosed(index, block):
+                block_id = self._draft.close(index, block)
+                await self._save()
+                self._task.emit(BlockEnded(self._task.id, block_id))
+            case Finished():
+                pass
+
+    def _waiting(self, attempt: int, of: int, seconds: float, reason: str) -> None:
+        self._task.emit(RetryWaiting(self._task.id, "request", attempt, of, seconds, reason))
+
+    async def _start_over(self) -> None:
+        """A failed attempt is paid for, but nothing of it stays."""
+        self._close_open_blocks()
+        await self._pay(self._draft.usage)
+        self._draft = _Draft(self._info.provider, self._info.id)
+
+    async def _commit(self, finished: Finished) -> Entry:
+        body = AssistantMessage(
+            blocks=tuple(self._draft.closed()),
+            provider=self._info.provider,
+            model=self._info.id,
+            usage=finished.usage,
+            cost_usd=cost(self._info, finished.usage),
+            stop_reason=finished.stop_reason,
+        )
+        return (await self._task.record(body, drop_draft=True))[0]
+
+    async def _keep_partial(self) -> None:
+        body = self._draft.interrupted()
+        if body.blocks or body.unsent:
+            await self._task.record(body, drop_draft=True)
+        await self._pay(self._draft.usage)
+
+    async def _pay(self, usage: Usage | None) -> None:
+        price = cost(self._info, usage) if usage else None
+        if price:
+            await self._task.spend(price)
+
+    async def _keep_saving(self) -> None:
+        while True:
+            await asyncio.sleep(_SAVE_EVERY_S)
+            await self._save()
+
+    async def _save(self) -> None:
+        body = self._draft.interrupted()
+        if body != self._saved and (body.blocks or body.unsent):
+            self._saved = body
+            await self._runtime.store.save_draft(self._task.id, body)
+
+    def _close_open_blocks(self) -> None:
+        for block_id in self._draft.open_ids():
+            self._task.emit(BlockEnded(self._task.id, block_id))
+
+
+class _Draft:
+    """The answer as far as it has come."""
+
+    def __init__(self, provider: str, model: str) -> None:
+        self.usage: Usage | None = None
+        self._provider = provider
+        self._model = model
+        self._blocks: dict[int, Block] = {}
+        self._open: dict[int, tuple[str, str, str, list[str]]] = {}
+
+    def open(self, index: int, type_: str, name: str) -> str:
+        block_id = new_id()
+        self._open[index] = (block_id, type_, name, [])
+        return block_id
+
+    def add(self, index: int, text: str) -> str:
+        block_id, _, _, parts = self._open[index]
+        parts.append(text)
+        return block_id
+
+    def close(self, index: int, block: Block) -> str:
+        self._blocks[index] = block
+        return self._open.pop(index)[0]
+
+    def open_ids(self) -> list[str]:
+        return [block_id for block_id, *_ in self._open.values()]
+
+    def closed(self) -> list[Block]:
+        return [self._blocks[index] for index in sorted(self._blocks)]
+
+    def interrupted(self) -> AssistantMessage:
+        """Return what would be kept now: unfinished words stay, half a call and unsigned thinking are only shown."""
+        blocks = self.closed()
+        unsent: list[Block] = []
+        for index in sorted(self._open):
+            _, type_, name, parts = self._open[index]
+            text = "".join(parts)
+            if type_ == "text" and text.strip():
+                blocks.append(Text(text))
+            elif type_ == "thinking" and text.strip():
+                unsent.append(Thinking(text, provider=self._provider, model=self._model))
+            elif type_ == "tool_use":
+                unsent.append(ToolUse("", name, {"": text}))
+        return AssistantMessage(
+            tuple(blocks), tuple(unsent), self._provider, self._model, stop_reason="interrupted", interrupted=True
+        )

@@ -1,0 +1,67 @@
+"""The open task and everything that works on it, made together and closed together."""
+
+from dataclasses import dataclass
+
+from roo_tui.context.pairing import open_calls
+from roo_tui.domain.blocks import ToolResult
+from roo_tui.domain.entries import AssistantMessage, CallRecord, CallStarted, UserMessage
+from roo_tui.domain.errors import TaskLocked
+from roo_tui.engine.context_control import ContextControl
+from roo_tui.engine.rewinding import Rewinding
+from roo_tui.engine.rows import Transcript
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.snapshots import Snapshots
+from roo_tui.engine.task import OpenTask
+from roo_tui.engine.tool_calls import ToolCalls
+from roo_tui.prompt_files import render
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One open task with its context, snapshots, rewind and transcript."""
+
+    task: OpenTask
+    context: ContextControl
+    snapshots: Snapshots
+    rewinding: Rewinding
+    calls: ToolCalls
+    transcript: Transcript
+
+    async def close(self) -> None:
+        await self.snapshots.settle()
+        self.task.close()
+
+
+async def open_session(runtime: Runtime, task_id: str) -> Session:
+    """Open a task; read-only where another process has it. Finishes what a crash left half done.
+
+    Raises:
+        TaskNotFound: no task has this id.
+    """
+    read_only, lock = "", None
+    try:
+        lock = runtime.store.lock(task_id)
+    except TaskLocked as error:
+        read_only = str(error)
+    stored = await runtime.store.load(task_id)
+    task = OpenTask(stored, runtime.store, runtime.bus, lock, read_only)
+    snapshots = Snapshots(runtime, task)
+    rewinding = Rewinding(runtime, task, snapshots)
+    if not read_only:
+        await _recover(task, stored.draft)
+        await rewinding.recover()
+    context = ContextControl(runtime, task)
+    return Session(task, context, snapshots, rewinding, ToolCalls(runtime, task, snapshots), Transcript())
+
+
+async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:
+    """Keep the answer that was streaming, and close every call without running it again."""
+    if draft is not None:
+        await task.record(draft, drop_draft=True)
+    path = task.log.path()
+    started = {entry.body.call_id for entry in path if isinstance(entry.body, CallStarted)}
+    for call in open_calls(path):
+        words = render("replies/was_running" if call.id in started else "replies/not_run").strip()
+        record = CallRecord(call.id, call.name, synthetic=True)
+        result = ToolResult(call.id, words, is_error=True)
+        await task.record(UserMessage((result,), source="tools", calls=(record,)))

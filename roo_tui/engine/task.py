@@ -1,0 +1,105 @@
+"""The open task: its log in memory, its row in the store, and the one way facts get in."""
+
+import asyncio
+from collections.abc import Sequence
+
+from roo_tui.context.log import Log
+from roo_tui.domain.entries import AssistantMessage, Body, Entry, QueuedMessage, TaskInfo, TodosChanged
+from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.events import EntriesAppended, Event, QueueChanged
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
+from roo_tui.domain.views import Todos
+from roo_tui.engine.bus import Bus
+from roo_tui.store import Store, StoredTask, TaskLock
+
+
+class OpenTask:
+    """A task this process has open. `read_only` is empty, or the reason why nothing can be added."""
+
+    def __init__(self, stored: StoredTask, store: Store, bus: Bus, lock: TaskLock | None, read_only: str = "") -> None:
+        self.info: TaskInfo = stored.info
+        self.log = Log(stored.entries, stored.head)
+        self.moves = list(stored.moves)
+        self.queue: list[QueuedMessage] = list(stored.queue)
+        self.read_only = read_only
+        self.cost_usd = stored.info.cost_usd
+        self.always_allowed: set[str] = set()
+        self._store = store
+        self._bus = bus
+        self._lock = lock
+        self._writing = asyncio.Lock()
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    def emit(self, event: Event) -> None:
+        self._bus.emit(event)
+
+    def require_writable(self) -> None:
+        """Raises CommandRefused: the task is open in another process."""
+        if self.read_only:
+            raise CommandRefused(self.read_only)
+
+    async def record(self, *bodies: Body, unqueue: int | None = None, drop_draft: bool = False) -> tuple[Entry, ...]:
+        """Commit facts as children of the head, then say so. Nothing is seen before it is on disk."""
+        self.require_writable()
+        writing = asyncio.ensure_future(self._record(bodies, unqueue, drop_draft))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # The commit cannot be called back: the log in memory must learn of it before the cancel goes on.
+            await writing
+            raise
+
+    async def _record(self, bodies: Sequence[Body], unqueue: int | None, drop_draft: bool) -> tuple[Entry, ...]:
+        async with self._writing:
+            entries = await self._store.append(
+                self.id, bodies, parent=self.log.head, unqueue=unqueue, drop_draft=drop_draft
+            )
+            self.log.add(entries)
+            self.cost_usd += sum(_cost_of(body) or 0.0 for body in bodies)
+            if unqueue is not None:
+                self.queue = [item for item in self.queue if item.id != unqueue]
+        self.emit(EntriesAppended(self.id, entries))
+        if unqueue is not None:
+            self.queue_changed()
+        return entries
+
+    async def move_head(self, to: EntryId | None, **details: str) -> None:
+        """Commit a move of the head (`reason`, `files_before`, `files_after` as in `HeadMove`)."""
+        self.require_writable()
+        async with self._writing:
+            move = await self._store.move_head(self.id, to, **details)  # type: ignore[arg-type]
+            self.moves.append(move)
+            self.log.move(to)
+
+    async def spend(self, cost_usd: float) -> None:
+        """Count money that no entry shows: a failed attempt of a request."""
+        self.cost_usd += cost_usd
+        await self._store.spend(self.id, cost_usd)
+
+    def queue_changed(self) -> None:
+        self.emit(QueueChanged(self.id, tuple(self.queue)))
+
+    def todos(self) -> Todos:
+        """Return the todo list in force on the path."""
+        for entry in reversed(self.log.path()):
+            if isinstance(entry.body, TodosChanged):
+                return entry.body.items
+        return ()
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _cost_of(body: Body) -> float | None:
+    match body:
+        case AssistantMessage(cost_usd=cost) | CondenseFailed(cost_usd=cost):
+            return cost
+        case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
+            return figures.cost_usd
+    return None
