@@ -16,7 +16,8 @@ _CODES = frozenset(
     }
 )
 _STATUSES = frozenset({0, 200, 400, 413, 422})
-_BODY_READ = 4_000
+# An error may quote the request it refuses.
+_READ = 4_000
 
 _NUMBER = r"(\d[\d,_]*)"
 # Services state both numbers in their own words; the named groups tell which is which.
@@ -76,17 +77,17 @@ def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | Non
     believed when we count at least half of the window it states; one that states none from half of the known window.
     Errors about the limit of output tokens or about rates are none.
     """
-    text = f"{error}\n{error.body[:_BODY_READ]}"
-    if error.status == 429 or _RATE.search(text) or not _is_overflow(error, text):
+    text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
+    if not _is_overflow(error, text):
         return None
     tokens, stated = _stated(text)
     return Overflow(tokens, stated, our_tokens * 2 >= (stated or window))
 
 
 def _is_overflow(error: ModelError, text: str) -> bool:
-    if error.code in _CODES:
+    if error.code in _CODES and error.status != 429:
         return True
-    if error.status not in _STATUSES:
+    if error.status not in _STATUSES or _RATE.search(text):
         return False
     if _OUTPUT_LIMIT.search(text) and not _CONTEXT.search(text):
         return False

@@ -278,7 +278,7 @@ def mask_came_off(history: History, hidden: set[EntryId]) -> bool:
 
 
 Conversation.TestCase.settings = settings(
-    max_examples=EXAMPLES or 60,
+    max_examples=EXAMPLES or 100,
     stateful_step_count=25,
     deadline=None,
     phases=(Phase.generate, Phase.shrink) if EXAMPLES else (Phase.generate,),

@@ -18,14 +18,14 @@ def error(message: str, status: int = 400, code: str = "", body: str = "") -> Mo
         ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 210_000, 200_000),
         (OPENAI, 9000, 8192),
         (
-            "This model's maximum context length is 4097 tokens, however you requested 5000 tokens (4000 in the messages, 1000 "
-            "in the completion).",
+            "This model's maximum context length is 4097 tokens, however you requested 5000 tokens (4000 in the "
+            "messages, 1000 in the completion).",
             5000,
             4097,
         ),
         (
-            "This endpoint's maximum context length is 128000 tokens. However, you requested about 150000 tokens (140000 of "
-            "text input, 10000 in the output).",
+            "This endpoint's maximum context length is 128000 tokens. However, you requested about 150000 tokens "
+            "(140000 of text input, 10000 in the output).",
             150_000,
             128_000,
         ),
