@@ -25,7 +25,7 @@ from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings
 from roo_tui.store import open_store
 from roo_tui.store.checkpoints import Checkpoints
-from roo_tui.tools.registry import specs
+from roo_tui.tools.registry import all_tools, specs
 from roo_tui.workspace.files import Workspace
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class Engine:
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
-        await read_project(self._runtime)
+        await asyncio.gather(read_project(self._runtime), asyncio.to_thread(all_tools))
 
     async def close(self) -> None:
         """Stop what runs, keep what is known, and let go of the task and the store."""
@@ -90,6 +90,7 @@ class Engine:
         await self._runtime.store.set_value(_CALIBRATION_KEY, self._runtime.calibration.to_json())
         await self._runtime.workspace.commands.kill_all()
         await self._runtime.outliner.close()
+        await self._runtime.model.close()
         await self._runtime.store.close()
         self._runtime.bus.close()
 
@@ -264,7 +265,8 @@ class Engine:
         await asyncio.to_thread(settings_room.save, changes)
         self._runtime.settings = await asyncio.to_thread(settings_room.load, workspace=self._workspace)
         if not self._demo:
-            self._runtime.model = self._models(self.settings.active)
+            old, self._runtime.model = self._runtime.model, self._models(self.settings.active)
+            await old.close()
         if self._session is not None:
             await self._session.context.refresh()
         self._header_changed()

@@ -41,7 +41,7 @@ def _changed_files(runtime: Runtime) -> list[str]:
 
 def _running(runtime: Runtime) -> list[str]:
     lines = []
-    for command in runtime.workspace.commands.running():
+    for command in runtime.workspace.commands.running(mark_read=True):
         state = "running" if command.running else f"ended with exit code {command.exit_code}"
         lines.append(f"{command.command} (pid {command.pid}, {state}); output not shown to you yet:")
         lines += [f"  {line}" for line in command.unread[-1_500:].splitlines()[-20:]]

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.pairing import repair
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
+from roo_tui.engine.exporting import export_text
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.workspace.listing import all_files
@@ -104,22 +103,11 @@ class Reader:
         return await all_files(self._runtime.workspace)
 
     async def export(self, view: str, form: str) -> str:
-        """Return the open task as text: `view` effective or transcript, `form` json, jsonl or markdown.
-
-        `effective` as json is the list of messages of the next request.
-        """
+        """Return the open task as text; see `exporting.export_text`."""
         if self.session is None:
             raise CommandRefused("No task is open.")
         path, info = self.session.task.log.path(), self._runtime.model.info
-
-        def text() -> str:
-            from roo_tui.store.exchange import export
-
-            if view == "transcript":
-                return export.transcript(path, form)
-            return export.messages(repair(effective_history(path), provider=info.provider, model=info.id), form)
-
-        return await asyncio.to_thread(text)
+        return await asyncio.to_thread(export_text, path, view, form, info)
 
     def _record(self, call_id: str) -> CallRecord | None:
         if self.session is None:

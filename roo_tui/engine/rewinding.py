@@ -8,7 +8,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from roo_tui.context.rewind import rewind_points, target_head
-from roo_tui.domain.entries import Checkpoint, HeadMove, Noted, UserMessage
+from roo_tui.domain.entries import CallRecord, Checkpoint, HeadMove, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, RooError
 from roo_tui.domain.events import PromptRestored, ViewChanged
 from roo_tui.domain.ids import EntryId
@@ -137,7 +137,7 @@ class Rewinding:
         return "" if tree else "There is no snapshot of the files at this point; the conversation can be rewound."
 
     def _with_tree(self, point: RewindPoint) -> RewindPoint:
-        """Before a message the files are those of the next snapshot, taken before that turn's first change."""
+        """Before a message the files are those of the snapshot before its turn's first change, if there is one."""
         if point.kind != "user":
             return point
         path = self._task.log.path()
@@ -145,7 +145,14 @@ class Rewinding:
         for entry in path[start:]:
             if isinstance(entry.body, Checkpoint):
                 return replace(point, tree=entry.body.tree)
+            if isinstance(entry.body, UserMessage) and any(may_change_files(call) for call in entry.body.calls):
+                break
         return point
 
     def _intent_key(self) -> str:
         return f"rewind:{self._task.id}"
+
+
+def may_change_files(call: CallRecord) -> bool:
+    """Return whether the files may be other ones after this call."""
+    return call.decision != "denied" and call.facts.kind in ("write", "edit", "command", "other")

@@ -87,6 +87,9 @@ class ScriptedModel:
     async def warm_up(self) -> None:
         pass
 
+    async def close(self) -> None:
+        pass
+
     def _count(self, request: Request) -> int:
         return self.tokens(request) if self.tokens else len(str(request)) // 4
 
@@ -101,9 +104,7 @@ class Hang:
 
 def overflow(said: int, most: int) -> ModelError:
     """Return the error of a request that is too long."""
-    return ModelError(
-        f"prompt is too long: {said} tokens > {most} maximum", status=400, code="invalid_request_error"
-    )
+    return ModelError(f"prompt is too long: {said} tokens > {most} maximum", status=400, code="invalid_request_error")
 
 
 def _blocks(answer: object) -> list[Block]:
