@@ -6,7 +6,11 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """When and how the context is condensed."""
+    """When and how the context is condensed. A field without metadata is not offered as a setting.
+
+    `strategy` names how a condense works; `condense_profile` the profile whose model writes summaries, blank for the
+    conversation's own.
+    """
 
     auto_condense: bool = field(
         default=True,
@@ -31,19 +35,13 @@ class ContextOptions:
             "multiline": True,
         },
     )
-    strategy: str = field(
-        default="native",
-        metadata={
-            "title": "Strategy",
-            "sentence": "How a condense works; native asks the model for a summary.",
-            "choices": ("native",),
-        },
-    )
+    strategy: str = "native"
     fallback: Literal["outline", "truncation", "error"] = field(
         default="truncation",
         metadata={
             "title": "When a condense fails",
             "sentence": "What happens when the context is over its limit and condensing it failed.",
+            "choices": ("truncation", "error"),
         },
     )
     append_receipt: bool = field(
@@ -53,10 +51,4 @@ class ContextOptions:
             "sentence": "Add what the log knows and the summary does not say to the summary message.",
         },
     )
-    condense_profile: str = field(
-        default="",
-        metadata={
-            "title": "Profile for condensing",
-            "sentence": "The profile whose model writes summaries; blank means the conversation's own.",
-        },
-    )
+    condense_profile: str = ""

@@ -1,0 +1,378 @@
+"""The command line: reads the arguments, joins settings, engine and one front end, and imports only what it needs.
+
+A first word that names a command is that command; a folder of the same name is reached as `./tasks` or after `--`.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roo_tui import __version__
+
+if TYPE_CHECKING:
+    from roo_tui.engine import Engine
+    from roo_tui.headless.exit_codes import ExitCode
+    from roo_tui.settings import Settings
+
+_VALUED = ("--profile", "--model", "--base-url", "--resume", "-p", "--prompt", "--output")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code (`headless.exit_codes`). Argument errors end it as argparse does."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command, words = _split_command(words)
+    arguments = (_command_parser(command) if command else _main_parser()).parse_args(words)
+    if arguments.version:
+        print(f"roo-tui {__version__}")
+        return 0
+    return _guarded(command, arguments)
+
+
+def _split_command(words: list[str]) -> tuple[str, list[str]]:
+    """Return the command, "" for none, and the words without it."""
+    skip = False
+    for place, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word == "--":
+            break
+        elif word in _VALUED:
+            skip = True
+        elif not word.startswith("-"):
+            if word in _COMMANDS:
+                return word, words[:place] + words[place + 1 :]
+            break
+    return "", words
+
+
+def _guarded(command: str, arguments: argparse.Namespace) -> int:
+    """Run, and turn whatever ends the program into a sentence and a code; tracebacks go to the log file."""
+    import asyncio
+    import logging
+
+    from roo_tui import logs
+    from roo_tui.domain.errors import RooError
+    from roo_tui.headless.exit_codes import ExitCode, code_of
+
+    log = logs.set_up()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return int(_COMMANDS[command][1](arguments) if command else _start(arguments))
+    except RooError as error:
+        return int(_complain(arguments, str(error), code_of(error)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return int(ExitCode.CANCELLED)
+    except BrokenPipeError:
+        # Whoever read the output has left; nothing more can be said, also not when Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.FAILED)
+    except Exception as error:
+        logging.getLogger(__name__).exception("unexpected error")
+        sentence = f"Unexpected error ({type(error).__name__}: {error}). Details are in {log}"
+        return int(_complain(arguments, sentence, ExitCode.FAILED))
+
+
+def _complain(arguments: argparse.Namespace, sentence: str, code: "ExitCode") -> "ExitCode":
+    """Say what went wrong; where JSON is expected on the standard output, as the object that ends a run."""
+    from roo_tui.plain_text import clean
+
+    if getattr(arguments, "output", "text") != "text":
+        from roo_tui.headless.as_json import encode
+        from roo_tui.headless.record import Record
+
+        print(encode(Record(message=sentence, code=code).result()))
+    print(f"roo-tui: {clean(sentence)}", file=sys.stderr)
+    return code
+
+
+def _start(arguments: argparse.Namespace) -> int:
+    workspace = _workspace(arguments)
+    settings = _settings(arguments, workspace)
+    if arguments.prompt is not None:
+        return _run_prompt(arguments, workspace, settings)
+    from roo_tui.tui.app import run
+
+    return run(
+        workspace,
+        settings,
+        demo=arguments.demo,
+        auto_approve=arguments.auto_approve,
+        resume=_full_id(arguments.resume)[0] if arguments.resume else "",
+        latest=arguments.latest,
+    )
+
+
+def _run_prompt(arguments: argparse.Namespace, workspace: Path, settings: "Settings") -> int:
+    from roo_tui.headless.output import output
+    from roo_tui.headless.run import run_prompt
+
+    _require_key(settings, demo=arguments.demo)
+    engine = _engine(workspace, settings, demo=arguments.demo, auto_approve=arguments.auto_approve)
+    return _asyncio_run(
+        run_prompt(
+            engine,
+            arguments.prompt,
+            output(arguments.output, engine.read.rows_of, sys.stdout, sys.stderr),
+            auto_approve=arguments.auto_approve,
+            task_id=_full_id(arguments.resume)[0] if arguments.resume else "",
+            latest=arguments.latest,
+        )
+    )
+
+
+def _tasks(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import list_tasks
+
+    engine = _engine(Path.cwd(), _settings(arguments, None))
+    return _asyncio_run(list_tasks(engine, sys.stdout, as_json=arguments.json))
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import import_task
+
+    engine = _engine(Path.cwd(), _settings(arguments, Path.cwd()))
+    return _asyncio_run(import_task(engine, arguments.path, arguments.format, sys.stdout))
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import export_task
+
+    engine, task_id = _engine_of_task(arguments)
+    return _asyncio_run(export_task(engine, task_id, arguments.view, arguments.format, sys.stdout))
+
+
+def _condense(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import condense_task
+
+    engine, task_id = _engine_of_task(arguments, needs_key=True)
+    return _asyncio_run(condense_task(engine, task_id, sys.stdout, as_json=arguments.json))
+
+
+def _rewind(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import rewind_task
+
+    engine, task_id = _engine_of_task(arguments)
+    return _asyncio_run(rewind_task(engine, task_id, arguments.point, sys.stdout, files=arguments.files))
+
+
+def _undo(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.tasks import undo_task
+
+    engine, task_id = _engine_of_task(arguments)
+    return _asyncio_run(undo_task(engine, task_id, sys.stdout))
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.doctor import examine, report
+
+    settings = _settings(arguments, Path.cwd(), strict=False)
+    return report(examine(settings, _probes(settings), environ=os.environ), sys.stdout)
+
+
+def _probes(settings: "Settings") -> Mapping[str, Any]:
+    """Return the doctor's checks of single rooms; each imports its room when it is asked."""
+
+    def key() -> str:
+        _require_key(settings, demo=False)
+        return f"there is one for {settings.active.provider}"
+
+    def vocabulary() -> str:
+        from roo_tui.context.tokens import TokenCounter
+
+        return f"“hello” counts {TokenCounter().count_text('hello')}"
+
+    def grammars() -> str:
+        from tree_sitter_language_pack import get_parser
+
+        return "python: " + get_parser("python").parse(b"x = 1").root_node.type
+
+    def database() -> str:
+        import asyncio
+
+        from roo_tui import paths
+        from roo_tui.store import open_store
+
+        async def look() -> str:
+            store = open_store(paths.database_file())
+            try:
+                return f"{paths.database_file()}, {len(await store.tasks()):,} tasks"
+            finally:
+                await store.close()
+
+        return asyncio.run(look()) if paths.database_file().exists() else f"{paths.database_file()} does not exist yet"
+
+    return {"API key": key, "vocabulary": vocabulary, "grammars": grammars, "database": database}
+
+
+def _workspace(arguments: argparse.Namespace) -> Path:
+    from roo_tui.domain.errors import WorkspaceError
+
+    if arguments.workspace is None and arguments.resume:
+        return _full_id(arguments.resume)[1]
+    folder = Path(arguments.workspace or Path.cwd()).expanduser().resolve()
+    if not folder.is_dir():
+        raise WorkspaceError(f"{folder} is not a folder. Name the folder to work in, or leave it out for this one.")
+    return folder
+
+
+def _settings(arguments: argparse.Namespace, workspace: Path | None, *, strict: bool = True) -> "Settings":
+    from roo_tui.domain.errors import SettingsError
+    from roo_tui.settings import load
+
+    given = {"profile": arguments.profile, "active.model": arguments.model, "active.base_url": arguments.base_url}
+    overrides = {key: value for key, value in given.items() if value is not None}
+    settings = load(workspace=workspace, overrides=overrides)
+    if strict and arguments.profile is not None and arguments.profile != settings.profile:
+        known = ", ".join(sorted(settings.profiles))
+        raise SettingsError(f"There is no profile “{arguments.profile}”. Profiles: {known}.")
+    return settings
+
+
+def _require_key(settings: "Settings", *, demo: bool) -> None:
+    from roo_tui.settings import find_key, missing_key
+
+    provider = settings.active.provider
+    if not demo and provider != "demo" and not find_key(provider):
+        raise missing_key(provider)
+
+
+def _engine(workspace: Path, settings: "Settings", *, demo: bool = False, auto_approve: bool = False) -> "Engine":
+    from roo_tui.engine import Engine
+
+    return Engine(workspace, settings, demo=demo, auto_approve=auto_approve, headless=True)
+
+
+def _engine_of_task(arguments: argparse.Namespace, *, needs_key: bool = False) -> "tuple[Engine, str]":
+    """Return an engine in the workspace of the named task, and the task's whole id."""
+    task_id, workspace = _full_id(arguments.id)
+    settings = _settings(arguments, workspace)
+    if needs_key:
+        _require_key(settings, demo=False)
+    return _engine(workspace, settings), task_id
+
+
+def _full_id(prefix: str) -> tuple[str, Path]:
+    """Return the id that a unique beginning stands for, and the task's workspace (this folder if that is gone).
+
+    Raises:
+        TaskNotFound: no task, or more than one, begins so.
+    """
+    import asyncio
+
+    from roo_tui import paths
+    from roo_tui.store import open_store
+
+    async def look() -> tuple[str, Path]:
+        store = open_store(paths.database_file())
+        try:
+            task = await store.find_task(prefix)
+        finally:
+            await store.close()
+        workspace = Path(task.workspace)
+        return task.id, workspace if workspace.is_dir() else Path.cwd()
+
+    return asyncio.run(look())
+
+
+def _asyncio_run(work: "Coroutine[Any, Any, ExitCode]") -> int:
+    import asyncio
+
+    return asyncio.run(work)
+
+
+def _entry(text: str) -> int:
+    from roo_tui.domain.ids import parse_entry_ref
+
+    try:
+        return parse_entry_ref(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+class _Help(argparse.Action):
+    """`--help` ends with the exit codes, which are imported only for it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from roo_tui.headless.exit_codes import table
+
+        commands = "".join(f"  {name:<10}{help_text}\n" for name, (help_text, _) in _COMMANDS.items())
+        listed = f"commands:\n{commands}\n" if parser.prog == "roo-tui" else ""
+        parser.epilog = f"{listed}exit codes:\n{table()}"
+        parser.print_help()
+        parser.exit()
+
+
+def _parser(prog: str, description: str, usage: str | None = None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        usage=usage,
+        description=description,
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this and leave")
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.add_argument("--profile", metavar="P", help="the profile of the settings file to use")
+    parser.add_argument("--model", metavar="M", help="the model to use in place of the profile's")
+    parser.add_argument("--base-url", metavar="U", help="where the provider is reached, in place of the profile's")
+    return parser
+
+
+def _main_parser() -> argparse.ArgumentParser:
+    parser = _parser(
+        "roo-tui",
+        "A coding agent for the terminal that can stay in one conversation for days.",
+        "roo-tui [WORKSPACE] [options]\n       roo-tui COMMAND [options]",
+    )
+    parser.add_argument("workspace", metavar="WORKSPACE", nargs="?", help="the folder to work in (default: this one)")
+    parser.add_argument("--demo", action="store_true", help="a scripted session on a sample project, offline")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--continue", dest="latest", action="store_true", help="go on with the workspace's latest task")
+    which.add_argument("--resume", metavar="ID", help="go on with this task (a unique beginning of its id is enough)")
+    parser.add_argument("--auto-approve", action="store_true", help="allow every call without asking")
+    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="do this without a screen, then leave")
+    parser.add_argument(
+        "--output", choices=("text", "json", "stream-json"), default="text", help="what -p prints (default: text)"
+    )
+    return parser
+
+
+def _command_parser(command: str) -> argparse.ArgumentParser:
+    parser = _parser(f"roo-tui {command}", _COMMANDS[command][0] + ".")
+    match command:
+        case "tasks":
+            parser.add_argument("--json", action="store_true", help="print a JSON list")
+        case "import":
+            parser.add_argument("path", metavar="PATH", type=Path, help="a JSON list of messages; .gz is unpacked")
+            parser.add_argument("--format", choices=("auto", "messages"), default="auto", help="(default: auto)")
+        case "export":
+            parser.add_argument("id", metavar="ID")
+            parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")
+            parser.add_argument("--format", choices=("json", "jsonl", "markdown"), default="markdown")
+        case "condense":
+            parser.add_argument("id", metavar="ID")
+            parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
+        case "rewind":
+            parser.add_argument("id", metavar="ID")
+            parser.add_argument("point", metavar="POINT", type=_entry, help="an entry, for example e12")
+            parser.add_argument("--files", action="store_true", help="restore the files of that moment too")
+        case "undo":
+            parser.add_argument("id", metavar="ID")
+    return parser
+
+
+_COMMANDS: dict[str, tuple[str, Any]] = {
+    "tasks": ("List the tasks, newest first", _tasks),
+    "import": ("Make a task of a conversation in a file; its id is the last word printed", _import),
+    "export": ("Print a task: what the model gets next (effective) or everything (transcript)", _export),
+    "condense": ("Condense a task's context", _condense),
+    "rewind": ("Take a task back to an earlier entry", _rewind),
+    "undo": ("Take back a task's newest condense, truncation or rewind", _undo),
+    "doctor": ("Say what is found, what is missing, and what to do", _doctor),
+}

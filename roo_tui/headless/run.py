@@ -1,0 +1,129 @@
+"""Run one prompt to its end."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from roo_tui.domain.errors import CommandRefused, RooError, TaskLocked
+from roo_tui.domain.events import Event, QuestionAsked
+from roo_tui.headless.engine_protocol import EngineProtocol, EventSource
+from roo_tui.headless.exit_codes import ExitCode
+from roo_tui.headless.output import Output
+from roo_tui.headless.policy import answer_to
+from roo_tui.headless.record import Record
+
+
+async def run_prompt(
+    engine: EngineProtocol,
+    prompt: str,
+    output: Output,
+    *,
+    auto_approve: bool = False,
+    task_id: str = "",
+    latest: bool = False,
+) -> ExitCode:
+    """Send a prompt to a new task (or the one named, or the workspace's latest) and wait until its turn is over.
+
+    Questions are answered by policy. SIGINT and SIGTERM cancel the turn; what was done until then is stored. Expected
+    errors end the run with their exit code and message.
+    """
+    record = Record()
+    stream = engine.subscribe()
+    cost_before = 0.0
+
+    def hear(event: Event) -> None:
+        record.add(event)
+        output.event(event)
+        if isinstance(event, QuestionAsked):
+            engine.answer(event.question.id, *answer_to(event.question, auto_approve=auto_approve))
+
+    async def work() -> None:
+        nonlocal cost_before
+        await engine.start()
+        record.task_id = await _open(engine, task_id, latest)
+        cost_before = engine.read.header().cost_usd
+        await engine.submit(prompt)
+        await engine.idle()
+
+    try:
+        with cancelled_by_signals(engine):
+            await listening(stream, hear, work(), engine)
+    except RooError as error:
+        record.fail(error)
+    finally:
+        if record.task_id:
+            header = engine.read.header()
+            record.cost_usd = round(header.cost_usd - cost_before, 6) if header.price_known else None
+        await engine.close()
+    output.end(record)
+    return record.code
+
+
+async def _open(engine: EngineProtocol, task_id: str, latest: bool) -> str:
+    if latest and not task_id:
+        task_id = await engine.latest_task() or ""
+        if not task_id:
+            raise CommandRefused("This workspace has no task to continue. Leave --continue out to start one.")
+    opened = await engine.open_task(task_id) if task_id else await engine.new_task()
+    require_writable(engine)
+    return opened
+
+
+def require_writable(engine: EngineProtocol) -> None:
+    """Check that this process may change the open task.
+
+    Raises:
+        TaskLocked: another process has it.
+    """
+    if reason := engine.read.header().read_only:
+        raise TaskLocked(reason)
+
+
+async def listening(
+    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[Any, Any, None], engine: EngineProtocol
+) -> None:
+    """Do the work while `hear` gets every event, those that came before its end included.
+
+    If hearing fails (the reader of a pipe left), the engine is cancelled and the failure is raised.
+    """
+
+    async def consume() -> None:
+        while events := await stream.batch():
+            for event in events:
+                hear(event)
+
+    consumer, worker = asyncio.create_task(consume()), asyncio.create_task(work)
+    try:
+        await asyncio.wait({consumer, worker}, return_when=asyncio.FIRST_COMPLETED)
+        if not worker.done():
+            engine.cancel()
+        await worker
+    finally:
+        worker.cancel()
+        stream.close()
+        await consumer
+
+
+@contextlib.contextmanager
+def cancelled_by_signals(engine: EngineProtocol) -> Iterator[None]:
+    """While inside, SIGINT and SIGTERM cancel what runs; a second one ends this asyncio task at once."""
+    loop, current = asyncio.get_running_loop(), asyncio.current_task()
+    asked = False
+
+    def interrupt() -> None:
+        nonlocal asked
+        if asked and current is not None:
+            current.cancel()
+        asked = True
+        engine.cancel()
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,165 @@
+"""Commands on stored tasks: list, import, export, condense, rewind, undo."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from roo_tui.domain.entries import Body, TaskInfo
+from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.events import CondenseEnded, EntriesAppended, Event, PromptRestored
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
+from roo_tui.headless.as_json import encode, plain
+from roo_tui.headless.engine_protocol import EngineProtocol
+from roo_tui.headless.exit_codes import ExitCode
+from roo_tui.headless.run import cancelled_by_signals, listening, require_writable
+from roo_tui.plain_text import clean, one_line
+
+_CONDENSE_CODES = {
+    "condensed": ExitCode.OK,
+    "truncated": ExitCode.OK,
+    "failed": ExitCode.MODEL,
+    "cancelled": ExitCode.CANCELLED,
+    "refused": ExitCode.REFUSED,
+}
+
+
+async def list_tasks(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
+    """Print every task, newest first."""
+    async with _started(engine):
+        tasks = await engine.read.tasks()
+    if as_json:
+        print(encode(tasks), file=out)
+    else:
+        out.writelines(f"{line}\n" for line in map(_task_line, tasks))
+    return ExitCode.OK
+
+
+def _task_line(task: TaskInfo) -> str:
+    changed = datetime.fromtimestamp(task.updated_ms / 1000).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"{task.id}  {changed}  {task.entries:>6,} entries  ${task.cost_usd:.2f}  "
+        f"{one_line(task.title, 60) or '(no title)'}  {one_line(task.workspace, 200)}"
+    )
+
+
+async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO) -> ExitCode:
+    """Make a task of a file; the new task's id is the last word printed."""
+    async with _started(engine):
+        task_id = await engine.import_file(path, form)
+    print(f"Imported {one_line(path.name)} as task {task_id}", file=out)
+    return ExitCode.OK
+
+
+async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
+    """Print a task; one that is open elsewhere can be exported too."""
+    async with _started(engine):
+        await engine.open_task(task_id)
+        text = await engine.read.export(view, form)
+    out.write(text if text.endswith("\n") else text + "\n")
+    return ExitCode.OK
+
+
+async def condense_task(engine: EngineProtocol, task_id: str, out: TextIO, *, as_json: bool) -> ExitCode:
+    """Condense a task and print what came of it."""
+    found: dict[EntryId, Body] = {}
+    ended = CondenseEnded("", "", "failed", "The condense ended without a word. See the log file.")
+
+    def hear(event: Event) -> None:
+        nonlocal ended
+        if isinstance(event, EntriesAppended):
+            found.update({entry.id: entry.body for entry in event.entries})
+        elif isinstance(event, CondenseEnded):
+            ended = event
+
+    async def work() -> None:
+        await engine.condense()
+        await engine.idle()
+
+    async with _opened(engine, task_id):
+        try:
+            with cancelled_by_signals(engine):
+                await listening(engine.subscribe(), hear, work(), engine)
+        except CondenseRefused as error:
+            ended = CondenseEnded(task_id, "", "refused", str(error))
+    report = _condense_report(task_id, ended, found)
+    print(encode(report) if as_json else _condense_words(report), file=out)
+    return _CONDENSE_CODES[ended.outcome]
+
+
+def _condense_report(task_id: str, ended: CondenseEnded, found: dict[EntryId, Body]) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "task_id": task_id,
+        "outcome": ended.outcome,
+        "entry": None if ended.entry_id is None else entry_ref(ended.entry_id),
+        "message": ended.message,
+    }
+    match found.get(ended.entry_id) if ended.entry_id is not None else None:
+        case Condense(figures=figures) | Truncation(figures=figures):
+            report |= plain(figures)
+        case CondenseFailed() as failed:
+            names = ("trigger", "message", "status", "code", "body", "tokens_before", "tokens_after", "cost_usd")
+            report |= {name: getattr(failed, name) for name in names}
+    return report
+
+
+def _condense_words(report: dict[str, Any]) -> str:
+    if report["outcome"] not in ("condensed", "truncated"):
+        return f"Condense {report['outcome']}. {clean(report['message'])}"
+    cost = report.get("cost_usd")
+    words = (
+        f"Context {report['outcome']}  {report.get('tokens_before', 0):,} → {report.get('tokens_after', 0):,} tokens"
+    )
+    return words if cost is None else f"{words}  ${cost:.2f}"
+
+
+async def rewind_task(
+    engine: EngineProtocol, task_id: str, point: EntryId, out: TextIO, *, files: bool = False
+) -> ExitCode:
+    """Move a task back to an entry, its files too if asked; a message that was taken back is printed."""
+    restored: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, PromptRestored):
+            restored.append(event.words)
+
+    async with _opened(engine, task_id):
+        await listening(engine.subscribe(), hear, _discard(engine.rewind(point, files=files)), engine)
+        use = engine.read.context_use()
+    what = "conversation and files" if files else "conversation"
+    print(f"Rewound the {what} to {entry_ref(point)}; the context holds {use.used:,} tokens.", file=out)
+    for words in filter(None, restored):
+        print(f"The message that was there:\n{clean(words)}", file=out)
+    return ExitCode.OK
+
+
+async def undo_task(engine: EngineProtocol, task_id: str, out: TextIO) -> ExitCode:
+    """Take back a task's newest condense, truncation or rewind."""
+    async with _opened(engine, task_id):
+        await engine.undo()
+        use = engine.read.context_use()
+    print(f"Undone; the context holds {use.used:,} tokens.", file=out)
+    return ExitCode.OK
+
+
+async def _discard(work: Any) -> None:
+    await work
+
+
+@asynccontextmanager
+async def _started(engine: EngineProtocol) -> AsyncIterator[None]:
+    try:
+        await engine.start()
+        yield
+    finally:
+        await engine.close()
+
+
+@asynccontextmanager
+async def _opened(engine: EngineProtocol, task_id: str) -> AsyncIterator[None]:
+    async with _started(engine):
+        await engine.open_task(task_id)
+        require_writable(engine)
+        yield

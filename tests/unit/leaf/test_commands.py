@@ -1,0 +1,50 @@
+import re
+from itertools import chain, combinations
+
+import pytest
+
+from roo_tui.commands import COMMANDS, by_slash, command
+
+# What a terminal or the prompt's own editing takes away.
+LOST_IN_TERMINALS = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+z", "ctrl+s", "ctrl+[", "f10", "f11", "f12"}
+EDITING = {"ctrl+a", "ctrl+e", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+v", "ctrl+x", "ctrl+y", "ctrl+d", "ctrl+f"}
+
+
+def test_no_two_commands_share_a_key_in_one_context() -> None:
+    for one, other in combinations(COMMANDS, 2):
+        if one.context == other.context or "app" in (one.context, other.context):
+            assert not set(one.keys) & set(other.keys), f"{one.id} and {other.id}"
+
+
+def test_ids_and_slash_names_are_unique() -> None:
+    slashes = [entry.slash for entry in COMMANDS if entry.slash]
+    assert len({entry.id for entry in COMMANDS}) == len(COMMANDS)
+    assert len(set(slashes)) == len(slashes)
+
+
+def test_keys_survive_terminals_and_leave_editing_alone() -> None:
+    keys = set(chain.from_iterable(entry.keys for entry in COMMANDS))
+    assert not keys & (LOST_IN_TERMINALS | EDITING)
+
+
+def test_keys_that_work_while_typing_are_no_letters() -> None:
+    for entry in COMMANDS:
+        if entry.while_typing:
+            assert all("+" in key or key == "escape" or re.fullmatch(r"f\d+", key) for key in entry.keys)
+
+
+def test_every_command_can_be_reached_and_explains_itself() -> None:
+    for entry in COMMANDS:
+        assert entry.keys or entry.slash
+        assert entry.title
+        assert entry.help
+        assert not entry.help.endswith(".")
+
+
+def test_condense_is_where_people_look_for_it() -> None:
+    entry = command("condense")
+    assert (entry.footer, entry.keys, entry.while_typing) == ("Condense", ("ctrl+t",), True)
+    assert by_slash("condense") is entry
+    assert by_slash("") is None
+    with pytest.raises(KeyError):
+        command("compact")
