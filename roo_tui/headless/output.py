@@ -81,6 +81,7 @@ class Words:
         self._text_blocks: set[str] = set()
         self._wrote = self._line_open = False
         self._retry = ("", 0)
+        self._said = ""
 
     def event(self, event: Event) -> None:
         match event:
@@ -110,7 +111,7 @@ class Words:
 
     def end(self, record: Record) -> None:
         self._end_line()
-        if record.message:
+        if record.message and record.message not in self._said:
             self._note(record.message)
         if record.code is ExitCode.REFUSED and record.denied:
             calls = "1 call was" if record.denied == 1 else f"{record.denied} calls were"
@@ -142,6 +143,7 @@ class Words:
 
     def _note(self, text: str) -> None:
         self._end_line()
+        self._said = text
         print(clean(text), file=self._err, flush=True)
 
 

@@ -212,6 +212,16 @@ async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
     assert code is ExitCode.OK
 
 
+async def test_a_failure_that_has_a_row_is_told_once() -> None:
+    failed = row(2, FailureRow("The request failed", "Overloaded. Try again in a moment."))
+    script = [
+        EntriesAppended("t", (entry(2, UserMessage(())),)),
+        TurnEnded("t", "1", "failed", "Overloaded. Try again in a moment."),
+    ]
+    _, _, err = await run(ScriptedEngine(script, ScriptedReader(rows=(failed,))))
+    assert err == "The request failed: Overloaded. Try again in a moment.\n"
+
+
 async def test_an_interrupt_cancels_the_turn() -> None:
     class Interrupted(ScriptedEngine):
         async def submit(self, words: str) -> None:
