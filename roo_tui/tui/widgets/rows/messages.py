@@ -51,7 +51,7 @@ def _clock(at_ms: int) -> str:
 
 def answer_sketch(row: AnswerRow) -> Sketch:
     """The model's words as Markdown."""
-    pieces = markdown_pieces(fit(row.text, 1_000_000).strip("\n"))
+    pieces = markdown_pieces(fit(row.text))
     if row.interrupted:
         pieces.append(Plain("interrupted", "warning"))
     return Sketch(None, pieces, bar="speaker")

@@ -2,7 +2,7 @@
 
 from roo_tui.plain_text import clean
 from roo_tui.tui.widgets.views.code import Code, CodePiece
-from roo_tui.tui.widgets.views.markdown import Block, Flow, Splitter, block_pieces
+from roo_tui.tui.widgets.views.markdown import Block, Splitter, block_pieces
 from roo_tui.tui.widgets.views.paper import Blank, Piece, short_line
 
 _SEALED_LINES = 16
@@ -57,17 +57,14 @@ class MarkdownStream:
     def _open_pieces(self) -> list[Piece]:
         partial = "\n".join(_fit("".join(self._partial)))
         block = self._splitter.open
-        if block is None:
-            return [Flow(partial)] if partial.strip() else []
-        if block.kind == "fence":
+        if block is not None and block.kind == "fence":
             code = self._follow(block)
             lines = len(block.lines)
             pieces: list[Piece] = [CodePiece(code, self._sealed, lines)] if lines > self._sealed else []
             if partial.strip("`~ "):
                 pieces.append(CodePiece(code.beginning(partial), 0, 1))
             return self._gap(block) + pieces if self._sealed == 0 else pieces
-        text = f"{block.text}\n{partial}" if partial.strip() else block.text
-        return [*self._gap(block), Flow(text)]
+        return [piece for each in self._splitter.blocks_with(partial) for piece in block_pieces(each)]
 
     def _gap(self, block: Block) -> list[Piece]:
         return [Blank()] if block.gap else []

@@ -228,6 +228,8 @@ class Transcript(ScrollView, can_focus=True):
     def _frame(self) -> None:
         started = perf_counter()
         self._frame_timer = None
+        if not self._follow and (self._outputs or any(self._streams.values())):
+            self.behind = True
         for key, waiting in self._streams.items():
             box = self._sheet.get(key)
             if box is not None:
@@ -237,8 +239,6 @@ class Transcript(ScrollView, can_focus=True):
             if box is not None:
                 self._sheet.refresh(box)
         self._outputs.clear()
-        if not self._follow:
-            self.behind = True
         self._flush()
         self._frame_cost = perf_counter() - started
         self._frame_end = monotonic()
@@ -247,9 +247,23 @@ class Transcript(ScrollView, can_focus=True):
 
     def toggle(self, key: str) -> None:
         """Open a folded row, fold an open one."""
-        self._sheet.toggle(key)
-        self._follow = self._follow and not self._covers(key)
+        old = self._sheet.get(key)
+        y = next((y for y, place in enumerate(self._places) if place.box is old and place.piece), None)
+        box = self._sheet.toggle(key)
+        if box is not None and y is not None:
+            self._keep_at(box, y)
         self._changed()
+
+    def _keep_at(self, box: Box, y: int) -> None:
+        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
+        layout = self._sheet.layout
+        layout.touch(box)
+        first = Spot(box, 1)
+        lines = sum(place.box is box for place in islice(layout.down(first), self._height))
+        self._follow = False
+        self._top = layout.move(first, -max(0, min(y, self._height - lines)))
+        self._flush()
+        self._follow = self._at_end()
 
     def expand_all(self) -> None:
         """Open every row, also what is folded away."""
@@ -309,19 +323,12 @@ class Transcript(ScrollView, can_focus=True):
         """The row at the top of the screen, None while the end is followed."""
         return None if self._follow or self._top is None else self._top.box
 
-    def _covers(self, key: str) -> bool:
-        """Whether a row takes more lines than there are on the screen."""
-        box = self._sheet.get(key)
-        return box is not None and box.height >= self._height
-
     def action_cursor(self, step: int) -> None:
         """Move the cursor by a row; scroll through a row that is longer than the screen first."""
         layout = self._sheet.layout
         box = self._sheet.get(self.selected_key)
         if box is None or box.hidden:
-            places = [place.box for place in self._places if place.box.key != STATUS_KEY and place.piece]
-            if places:
-                self._select(places[-1] if self._follow else places[0])
+            self._select_visible()
             return
         first, last = self._visible()
         if step > 0 and last < layout.top_of(box) + box.height:
@@ -475,6 +482,8 @@ class Transcript(ScrollView, can_focus=True):
         self._places = places
         if self._at_end():
             self.behind = False
+        if self.has_focus and self.selected_key not in self._sheet:
+            self._select_visible()
         self._place(layout.line_of(self._top) if self._top else 0, layout.total)
         self._paint()
 
@@ -514,6 +523,14 @@ class Transcript(ScrollView, can_focus=True):
             bar.window_virtual_size = total
             bar.window_size = height
             bar.position = line
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Take a new size; where the screen is among the lines is decided by `_flush` alone."""
+        self._placing = True
+        try:
+            return super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._placing = False
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Someone scrolled: by a few lines, or far."""
@@ -709,10 +726,13 @@ class Transcript(ScrollView, can_focus=True):
         """Put the cursor on a row that is visible."""
         box = self._sheet.get(self.selected_key)
         if box is None or box not in [place.box for place in self._places]:
-            rows = [place.box for place in self._places if place.piece and place.box.key != STATUS_KEY]
-            if rows:
-                self.selected_key = (rows[-1] if self._follow else rows[0]).key
+            self._select_visible()
         self._paint()
+
+    def _select_visible(self) -> None:
+        rows = [place.box for place in self._places if place.piece and place.box.key != STATUS_KEY]
+        if rows:
+            self.selected_key = (rows[-1] if self._follow else rows[0]).key
 
     def on_blur(self) -> None:
         """The cursor goes with the focus."""

@@ -46,6 +46,13 @@ class LineLexer:
         """Return the line (without its end) as (text, token type) pairs; a type is None where nothing is known."""
         if self._lexer is None or len(line) > _COLOURED:
             return [(line, None)]
+        try:
+            return self._tokens(line)
+        except Exception:  # a lexer is many small foreign functions: what they cannot read is shown without colours
+            self._stack = ["root"]
+            return [(line, None)]
+
+    def _tokens(self, line: str) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
         at = 0
         if self._comment_end:
@@ -74,8 +81,8 @@ class LineLexer:
         return opening
 
     def _lex(self, text: str) -> list[tuple[str, Any]]:
-        states = getattr(self._lexer, "_tokens", None)
-        if not states or "root" not in states:
+        states = _states(self._lexer)
+        if states is None:
             return [(value, kind) for _, kind, value in self._lexer.get_tokens_unprocessed(text + "\n")]
         return self._run(states, text + "\n")
 
@@ -124,6 +131,14 @@ class LineLexer:
                 else:
                     spans.append((text, ink))
         return spans
+
+
+def _states(lexer: Any) -> Any:
+    """The rules of a lexer whose state can be kept between lines, None for any other."""
+    from pygments.lexer import ExtendedRegexLexer  # type: ignore[import-untyped]
+
+    states = None if isinstance(lexer, ExtendedRegexLexer) else getattr(lexer, "_tokens", None)
+    return states if states and "root" in states else None
 
 
 def _change(stack: list[str], new_state: Any) -> None:

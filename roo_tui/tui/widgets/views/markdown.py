@@ -6,7 +6,8 @@ was drawn of a finished block is final. A list is one block an item. A fence of 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -88,6 +89,13 @@ class Splitter:
     def finish(self) -> list[Block]:
         """Return what is still open as its last block."""
         return self._close()
+
+    def blocks_with(self, line: str) -> list[Block]:
+        """Return what is open as it would end after this line, which may be unfinished; nothing is changed."""
+        other = copy(self)
+        if self.open is not None:
+            other.open = replace(self.open, lines=list(self.open.lines))
+        return [*(other.feed(line) if line.strip() else ()), *other.finish()]
 
     def _goes_on(self, block: Block, line: str) -> bool:
         if block.kind == "item":

@@ -18,6 +18,8 @@ GUTTER = 3
 """Cells left of every line: the cursor or context marker, the speaker's bar or arrow, a blank."""
 LINE_LIMIT = 4_000
 """Characters of one line that are shown; a longer one is cut with a note."""
+SHOWN_CHARACTERS = 400_000
+"""Characters of one text that are shown: its beginning and its end."""
 
 
 class Line(NamedTuple):
@@ -94,7 +96,7 @@ class Blank:
         return [Line(())] * self.lines
 
 
-def fit(text: str, limit: int = 400_000) -> str:
+def fit(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     """Return the text as it may be shown: clean, tabs expanded, over-long lines and texts cut with a note."""
     if len(text) > limit:
         head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
@@ -115,7 +117,9 @@ def short_line(line: str) -> str:
 
 
 def estimate_lines(text: str, width: int) -> int:
-    """Return roughly how many lines the text takes."""
+    """Return roughly how many lines the text takes; of a huge one, how many of it are shown."""
+    if len(text) > SHOWN_CHARACTERS:
+        text = text[:SHOWN_CHARACTERS]
     return text.count("\n") + 1 + len(text) // (max(8, width) + 24)
 
 
@@ -211,7 +215,7 @@ def _breaks(text: str, width: int) -> list[tuple[int, int]]:
             at += 1
             used += 1
     ranges.append((start, len(text)))
-    return [(first, first + len(text[first:last].rstrip(" ")) if last < len(text) else last) for first, last in ranges]
+    return [(first, first + len(text[first:last].rstrip(" "))) for first, last in ranges]
 
 
 def _slices(spans: Sequence[Span], ranges: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
