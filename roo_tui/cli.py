@@ -215,19 +215,13 @@ def _workspace(arguments: argparse.Namespace) -> Path:
     if arguments.workspace is None and arguments.resume:
         return _full_id(arguments.resume)[1]
     if arguments.workspace is None and arguments.demo:
-        return _sample_project()
+        from roo_tui.engine import sample_workspace
+
+        return sample_workspace()
     folder = Path(arguments.workspace or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():
         raise WorkspaceError(f"{folder} is not a folder. Name the folder to work in, or leave it out for this one.")
     return folder
-
-
-def _sample_project() -> Path:
-    import tempfile
-
-    from roo_tui.llm.demo_workspace import make
-
-    return make(Path(tempfile.mkdtemp(prefix="roo-tui-demo-")))
 
 
 def _settings(arguments: argparse.Namespace, workspace: Path | None, *, strict: bool = True) -> "Settings":

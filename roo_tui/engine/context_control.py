@@ -26,6 +26,7 @@ from roo_tui.domain.events import (
     CondenseStarted,
     CondenseText,
     ContextChanged,
+    HeaderChanged,
     Notice,
     RetryWaiting,
     ViewChanged,
@@ -36,6 +37,7 @@ from roo_tui.domain.requests import ModelEvent, Request, ToolSpec
 from roo_tui.domain.views import ContextUse
 from roo_tui.engine.environment import environment_details
 from roo_tui.engine.folding import fold_files, read_files
+from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.retry import Restarted, with_retries
@@ -83,9 +85,10 @@ class ContextControl:
         )
 
     async def refresh(self) -> None:
-        """Count what is new since the last anchor, tell the bar, and warn once when a condense comes near."""
+        """Count what is new since the last anchor, tell bar and header, and warn once when a condense comes near."""
         self._used = await self._count()
         self._task.emit(ContextChanged(self._task.id, self.use()))
+        self._task.emit(HeaderChanged(self._task.id, header_of(self._runtime, self._task)))
         figures = self.limits()
         near = self._used >= notice_at(figures)
         if near and not self._noticed and self._runtime.settings.context.auto_condense:

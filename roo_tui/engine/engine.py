@@ -9,10 +9,11 @@ from typing import Any
 from roo_tui import llm, paths
 from roo_tui import settings as settings_room
 from roo_tui.context.tokens import Calibration, TokenCounter
-from roo_tui.domain.errors import CommandRefused, SettingsError
+from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
 from roo_tui.engine.bus import Bus, EventStream
+from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
@@ -31,7 +32,6 @@ from roo_tui.workspace.files import Workspace
 log = logging.getLogger(__name__)
 
 _CALIBRATION_KEY = "calibration"
-DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
 
 
 class Engine:
@@ -166,6 +166,9 @@ class Engine:
         """Send what a person typed: starts a turn, or queues it while one runs. Returns once it is on disk.
 
         Empty words send what is queued, or try a failed request again.
+
+        Raises:
+            RooError: the words could not be stored; nothing was sent.
         """
         session = self._open()
         session.task.require_writable()
@@ -176,8 +179,10 @@ class Engine:
                 session.task.queue_changed()
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._start(self._turns(session, words, stored))
-        await stored
+        job = self._start(self._turns(session, words, stored))
+        await asyncio.wait({job, stored}, return_when=asyncio.FIRST_COMPLETED)
+        if stored.done():
+            stored.result()
 
     async def edit_queued(self, item_id: int, words: str) -> None:
         """Change a queued message."""
@@ -262,8 +267,7 @@ class Engine:
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
         """Save settings (dotted keys) and use them from the next request on."""
-        await asyncio.to_thread(settings_room.save, changes)
-        self._runtime.settings = await asyncio.to_thread(settings_room.load, workspace=self._workspace)
+        self._runtime.settings = await asyncio.to_thread(settings_room.change, self.settings, changes)
         if not self._demo:
             old, self._runtime.model = self._runtime.model, self._models(self.settings.active)
             await old.close()
@@ -287,11 +291,12 @@ class Engine:
         if self.busy:
             raise CommandRefused("The agent is working; press Escape first.")
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         self._cancelling = False
         self.read.busy = True
         self._job = asyncio.create_task(work)
         self._job.add_done_callback(self._ended)
+        return self._job
 
     def _ended(self, job: asyncio.Task[None]) -> None:
         self.read.busy = False
@@ -303,12 +308,19 @@ class Engine:
         self._header_changed()
 
     async def _turns(self, session: Session, words: str, stored: "asyncio.Future[None]") -> None:
-        def acknowledge() -> None:
-            self._header_changed()
-            if not stored.done():
+        def acknowledge(error: RooError | None) -> None:
+            if stored.done():
+                return
+            if error is None:
                 stored.set_result(None)
+            else:
+                stored.set_exception(error)
 
-        await run_turns(self._runtime, session, words, acknowledge)
+        try:
+            await run_turns(self._runtime, session, words, acknowledge)
+        finally:
+            stored.cancel()
+            self._header_changed()
 
     def _header_changed(self) -> None:
         header = self.read.header()

@@ -9,6 +9,7 @@ from roo_tui.domain.events import Question
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
 from roo_tui.engine.exporting import export_text
+from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.workspace.listing import all_files
@@ -35,29 +36,7 @@ class Reader:
         return self.session.transcript.rows_of(entries, self.session.task.log.path())
 
     def header(self) -> Header:
-        settings, info = self._runtime.settings, self._runtime.model.info
-        base = Header(
-            workspace=str(self._runtime.root),
-            profile=settings.active.name,
-            model=info.id,
-            price_known=info.input_usd is not None,
-            demo=info.provider == "demo",
-        )
-        if self.session is None:
-            return base
-        task = self.session.task
-        return Header(
-            task_id=task.id,
-            title=task.info.title,
-            workspace=base.workspace,
-            profile=base.profile,
-            model=base.model,
-            cost_usd=task.cost_usd,
-            price_known=base.price_known,
-            todos=task.todos(),
-            demo=base.demo,
-            read_only=task.read_only,
-        )
+        return header_of(self._runtime, self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
         return self.session.context.use() if self.session else ContextUse()

@@ -27,6 +27,7 @@ from roo_tui.domain.views import (
     RowBody,
     TextView,
     ThinkingRow,
+    TodoView,
     ToolRow,
     UserRow,
 )
@@ -98,7 +99,7 @@ class Transcript:
                 rows = []
                 if with_results:
                     rows = [
-                        row(self._tool_row(self._calls[block.tool_use_id]), f"call:{block.tool_use_id}")
+                        row(self._call_body(self._calls[block.tool_use_id]), f"call:{block.tool_use_id}")
                         for block in message.blocks
                         if isinstance(block, ToolResult) and block.tool_use_id in self._calls
                     ]
@@ -136,7 +137,7 @@ class Transcript:
                 case Thinking(text=text) if text.strip():
                     rows.append(Row(f"{ref}.{index}", entry.id, ThinkingRow(text), in_context))
                 case ToolUse(id=call_id) as call:
-                    rows.append(Row(f"call:{call_id}", entry.id, self._tool_row(call), in_context))
+                    rows.append(Row(f"call:{call_id}", entry.id, self._call_body(call), in_context))
         for index, block in enumerate(message.unsent, len(message.blocks)):
             key = f"{ref}.{index}"
             match block:
@@ -146,6 +147,15 @@ class Transcript:
                     body = ToolRow("", name, "", "lost", "half received, not run")
                     rows.append(Row(key, entry.id, body, in_context=False))
         return rows
+
+    def _call_body(self, call: ToolUse) -> RowBody:
+        """A call is a tool row; the one that finished the task is its last answer."""
+        result, record = self._results.get(call.id, (None, None))
+        if result is not None and record is not None and record.facts.kind == "finish" and not result.is_error:
+            words = call.input.get("result")
+            if isinstance(words, str) and words.strip():
+                return AnswerRow(words)
+        return self._tool_row(call)
 
     def _tool_row(self, call: ToolUse) -> ToolRow:
         title = call_title(call.input)
@@ -157,6 +167,8 @@ class Transcript:
             record = CallRecord(call.id, call.name)
         view = record.view or TextView(result_text(result))
         detail = record.detail or _detail(view)
+        if isinstance(view, TodoView):
+            title = _todo_in_hand(view)
         return ToolRow(
             call.id, call.name, title, _state(result, record), detail, view, record.decision, record.duration_s
         )
@@ -195,6 +207,15 @@ def call_title(tool_input: Mapping[str, Any]) -> str:
         if isinstance(value, list) and value:
             return " ".join(str(part) for part in value)
     return next((value for value in tool_input.values() if isinstance(value, str)), "")
+
+
+def _todo_in_hand(view: TodoView) -> str:
+    """Return the item that is being worked on, else the next one."""
+    for wanted in ("in_progress", "pending"):
+        for text, state in view.items:
+            if state == wanted:
+                return text
+    return ""
 
 
 def _state(result: ToolResult, record: CallRecord) -> Literal["done", "failed", "denied", "lost"]:

@@ -32,10 +32,12 @@ async def read_project(runtime: Runtime) -> None:
     runtime.commands = await asyncio.to_thread(custom_commands, runtime.root)
 
 
-async def run_turns(runtime: Runtime, session: Session, words: str, acknowledge: Callable[[], None]) -> None:
+async def run_turns(
+    runtime: Runtime, session: Session, words: str, acknowledge: Callable[[RooError | None], None]
+) -> None:
     """Run the turn for these words, then one for each queued message; after a turn that did not complete they wait.
 
-    `acknowledge` is called once the first words are on disk.
+    `acknowledge` is called once the first words are on disk, or with the error if they cannot be stored.
     """
     task = session.task
     queued: int | None = None
@@ -48,10 +50,12 @@ async def run_turns(runtime: Runtime, session: Session, words: str, acknowledge:
         message = ""
         try:
             await _add_words(runtime, session, words, queued)
-            acknowledge()
+            acknowledge(None)
             reason, message = await _run(runtime, session, turn_id)
+        except RooError as error:
+            acknowledge(error)
+            reason, message = "failed", str(error)
         finally:
-            acknowledge()
             task.emit(TurnEnded(task.id, turn_id, reason, message))
         if reason != "completed" or not task.queue:
             return

@@ -171,12 +171,13 @@ def run(
     """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
 
     def build(as_demo: bool) -> EngineProtocol:
-        from roo_tui.engine import Engine
-        from roo_tui.llm.keys import find_key
+        from roo_tui.engine import Engine, sample_workspace
+        from roo_tui.settings import find_key
 
         if not as_demo and settings.active.provider != "demo" and not find_key(settings.active.provider):
             raise MissingKey("")
-        return Engine(workspace, settings, demo=as_demo, auto_approve=auto_approve)
+        offered = as_demo and not demo
+        return Engine(sample_workspace() if offered else workspace, settings, demo=as_demo, auto_approve=auto_approve)
 
     app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
     result = app.run(mouse=settings.appearance.mouse)
