@@ -46,7 +46,7 @@ class Box:
     pieces: list[Piece] = field(default_factory=list)
     heights: list[int] = field(default_factory=list)
     strips: list[list[Strip] | None] = field(default_factory=list)
-    estimate: int = 1
+    estimate: int = 0
     _settled: int = 1
 
     @property

@@ -64,7 +64,7 @@ class Layout:
     def replace(self, start: int, stop: int, boxes: Sequence[Box]) -> None:
         """Put boxes in the place of `start:stop`."""
         for box in boxes:
-            if not box.pieces:
+            if not box.pieces and not box.estimate:
                 box.guess(self.look.width)
         self.boxes[start:stop] = boxes
         self._heights.replace(start, stop, [box.height for box in boxes])

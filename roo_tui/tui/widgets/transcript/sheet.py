@@ -234,8 +234,9 @@ class Sheet:
                 continue
             gap = gap_between(before, box.body)
             if gap != box.gap:
-                box.gap = gap
                 box.forget()
+                box.estimate += gap - box.gap if box.estimate else 0
+                box.gap = gap
             before = box.body
         self.layout.replace(0, len(self.layout.boxes), arranged)
 

@@ -36,6 +36,8 @@ from roo_tui.tui.widgets.views.paper import GUTTER
 
 FRAME_S = 1 / 15
 """Seconds between two drawings of a stream; more where drawing takes long, so that keys stay quick."""
+_FRAME_CHARACTERS = 30_000
+"""Characters of a stream that one drawing takes in; more than arrive in a second of any model."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PIECE_UNIT, _BOX_UNIT = 10_000, 100_000_000
 _COPIED_LINES = 50_000
@@ -206,11 +208,13 @@ class Transcript(ScrollView, can_focus=True):
         self._outputs.setdefault(key, []).append(text)
         self._request_frame()
 
-    def _take_words(self, box: Box, waiting: list[str]) -> None:
+    def _take_words(self, box: Box, waiting: list[str], limit: int | None = None) -> None:
+        """Give a box what came for it, up to a limit; the rest is for the next drawing."""
         if not waiting:
             return
         text = "".join(waiting)
-        waiting.clear()
+        waiting[:] = [text[limit:]] if limit is not None and len(text) > limit else []
+        text = text[:limit]
         if box.stream is not None:
             box.stream.add(text)
             box.follow_stream(self._sheet.layout.look.width)
@@ -233,7 +237,7 @@ class Transcript(ScrollView, can_focus=True):
         for key, waiting in self._streams.items():
             box = self._sheet.get(key)
             if box is not None:
-                self._take_words(box, waiting)
+                self._take_words(box, waiting, _FRAME_CHARACTERS)
         for key, parts in self._outputs.items():
             box = self._sheet.set_output(key, "".join(parts))
             if box is not None:
@@ -242,6 +246,8 @@ class Transcript(ScrollView, can_focus=True):
         self._flush()
         self._frame_cost = perf_counter() - started
         self._frame_end = monotonic()
+        if any(self._streams.values()):
+            self._request_frame()
 
     # folding, cursor, copies
 

@@ -26,53 +26,46 @@ _BLOCK_COMMENTS = frozenset(
 )
 
 
+_Tokens = tuple[tuple[str, Any], ...]
+_State = tuple[str, ...]
+
+
 class LineLexer:
     """Colours lines in order, keeping the state of a Pygments lexer between them."""
 
     def __init__(self, language: str) -> None:
-        self._lexer = lexer(language.lower())
-        self._block_comments = language.lower() in _BLOCK_COMMENTS
-        self._stack = ["root"]
+        self._language = language.lower()
+        self._known = lexer(self._language) is not None
+        self._state: _State = ("root",)
         self._comment_end = ""
 
     def copy(self) -> "LineLexer":
         """Return one in the same state."""
-        other = LineLexer("")
-        other._lexer, other._block_comments = self._lexer, self._block_comments
-        other._stack, other._comment_end = list(self._stack), self._comment_end
+        other = LineLexer(self._language)
+        other._state, other._comment_end = self._state, self._comment_end
         return other
 
-    def tokens(self, line: str) -> list[tuple[str, Any]]:
+    def tokens(self, line: str) -> _Tokens:
         """Return the line (without its end) as (text, token type) pairs; a type is None where nothing is known."""
-        if self._lexer is None or len(line) > _COLOURED:
-            return [(line, None)]
-        try:
-            return self._tokens(line)
-        except Exception:  # a lexer is many small foreign functions: what they cannot read is shown without colours
-            self._stack = ["root"]
-            return [(line, None)]
-
-    def _tokens(self, line: str) -> list[tuple[str, Any]]:
-        found: list[tuple[str, Any]] = []
+        if not self._known or len(line) > _COLOURED:
+            return ((line, None),)
+        found: _Tokens = ()
         at = 0
         if self._comment_end:
             end = line.find(self._comment_end)
             at = len(line) if end < 0 else end + len(self._comment_end)
-            found.append((line[:at], _comment()))
+            found = ((line[:at], _comment()),)
             if end >= 0:
                 self._comment_end = ""
         rest = line[at:]
         opening = self._opens_comment(rest)
-        if opening >= 0:
-            found += self._lex(rest[:opening])
-            found.append((rest[opening:], _comment()))
-        else:
-            found += self._lex(rest)
-        return found
+        code = rest if opening < 0 else rest[:opening]
+        tokens, self._state = _lex(self._language, self._state, code)
+        return (*found, *tokens) if opening < 0 else (*found, *tokens, (rest[opening:], _comment()))
 
     def _opens_comment(self, text: str) -> int:
         """Where a comment begins that goes on after this line, -1 if none does."""
-        if not self._block_comments or self._stack != ["root"]:
+        if self._language not in _BLOCK_COMMENTS or self._state != ("root",):
             return -1
         opening = text.rfind("/*")
         if opening < 0 or "*/" in text[opening + 2 :] or text[:opening].count('"') % 2 or "//" in text[:opening]:
@@ -80,59 +73,57 @@ class LineLexer:
         self._comment_end = "*/"
         return opening
 
-    def _lex(self, text: str) -> list[tuple[str, Any]]:
-        states = _states(self._lexer)
+
+@lru_cache(maxsize=8_192)
+def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
+    """The tokens of a line that begins in a state, and the state after it. The same lines come again and again."""
+    found: list[tuple[str, Any]] = []
+    known = lexer(language)
+    states = _states(known)
+    try:
         if states is None:
-            return [(value, kind) for _, kind, value in self._lexer.get_tokens_unprocessed(text + "\n")]
-        return self._run(states, text + "\n")
+            found = [(value, kind) for _, kind, value in known.get_tokens_unprocessed(line + "\n")]
+            return tuple(found), state
+        return _run(known, states, state, line + "\n")
+    except Exception:  # a lexer is many small foreign functions: what they cannot read is shown without colours
+        return ((line, None),), ("root",)
 
-    def _run(self, states: Any, text: str) -> list[tuple[str, Any]]:
-        """The loop of Pygments' `RegexLexer`, which does not give its state away."""
-        found: list[tuple[str, Any]] = []
-        stack, at = self._stack, 0
-        rules = states[stack[-1]]
-        moves = 0
-        while at < len(text):
-            for match_at, action, new_state in rules:
-                match = match_at(text, at)
-                if not match:
-                    continue
-                if action is not None:
-                    if type(action).__name__ == "_TokenType":
-                        found.append((match.group(), action))
-                    else:
-                        found += [(value, kind) for _, kind, value in action(self._lexer, match) if value]
-                moves = moves + 1 if match.end() == at else 0
-                at = match.end()
-                if new_state is not None:
-                    _change(stack, new_state)
-                    rules = states[stack[-1]]
-                break
-            else:
-                if text[at] == "\n":
-                    del stack[1:]
-                    rules = states["root"]
-                found.append((text[at], None))
-                at += 1
-            if moves > 50:
-                found.append((text[at:], None))
-                break
-        return found
 
-    def line(self, line: str, palette: Palette) -> list[Span]:
-        """Return the line in the colours of the palette."""
-        spans: list[Span] = []
-        for text, kind in self.tokens(line):
-            text = text.rstrip("\n") if "\n" in text else text
-            if text:
-                ink = ink_of(kind, palette)
-                if spans and spans[-1][1] is ink:
-                    spans[-1] = (spans[-1][0] + text, ink)
+def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
+    """The loop of Pygments' `RegexLexer`, which does not give its state away."""
+    found: list[tuple[str, Any]] = []
+    stack, at = list(state), 0
+    rules = states[stack[-1]]
+    still = 0
+    while at < len(text):
+        for match_at, action, new_state in rules:
+            match = match_at(text, at)
+            if not match:
+                continue
+            if action is not None:
+                if type(action).__name__ == "_TokenType":
+                    found.append((match.group(), action))
                 else:
-                    spans.append((text, ink))
-        return spans
+                    found += [(value, kind) for _, kind, value in action(known, match) if value]
+            still = still + 1 if match.end() == at else 0
+            at = match.end()
+            if new_state is not None:
+                _change(stack, new_state)
+                rules = states[stack[-1]]
+            break
+        else:
+            if text[at] == "\n":
+                del stack[1:]
+                rules = states["root"]
+            found.append((text[at], None))
+            at += 1
+        if still > 50:
+            found.append((text[at:], None))
+            break
+    return tuple(found), tuple(stack)
 
 
+@lru_cache(maxsize=256)
 def _states(lexer: Any) -> Any:
     """The rules of a lexer whose state can be kept between lines, None for any other."""
     from pygments.lexer import ExtendedRegexLexer  # type: ignore[import-untyped]
@@ -160,7 +151,7 @@ def _change(stack: list[str], new_state: Any) -> None:
         stack.append(stack[-1])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def lexer(language: str) -> Any:
     """Return the Pygments lexer of a language name or alias, None if there is none."""
     if not language:
@@ -232,7 +223,7 @@ class Code:
 
     lines: Sequence[str]
     language: str
-    _tokens: list[list[tuple[str, Any]]] = field(default_factory=list)
+    _tokens: list[_Tokens] = field(default_factory=list)
     _lexer: LineLexer | None = None
 
     def spans(self, start: int, stop: int, palette: Palette) -> list[list[Span]]:
