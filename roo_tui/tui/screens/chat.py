@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -227,7 +227,11 @@ class ChatScreen(Screen[None]):
             self._held.append(event.text)
             self.show_hint(words.NOT_READY)
         else:
-            self.run_worker(self._submit(event.text), group="submit")
+            self._send(event.text)
+
+    @work(group="submit")
+    async def _send(self, text: str) -> None:
+        await self._submit(text)
 
     async def _submit(self, text: str) -> None:
         engine = self._engine
@@ -279,21 +283,20 @@ class ChatScreen(Screen[None]):
 
     def _do(self, call: Callable[[EngineProtocol], Awaitable[Any]], done: str = "") -> None:
         """Ask the engine for something; what it refuses becomes a notice."""
-        engine = self._engine
-        if engine is None:
+        if self._engine is None:
             self.tell(words.STARTING)
-            return
+        else:
+            self._call(self._engine, call, done)
 
-        async def ask() -> None:
-            try:
-                await call(engine)
-            except RooError as error:
-                self.tell(str(error), "warning")
-            else:
-                if done:
-                    self.tell(done)
-
-        self.run_worker(ask())
+    @work(group="engine calls")
+    async def _call(self, engine: EngineProtocol, call: Callable[[EngineProtocol], Awaitable[Any]], done: str) -> None:
+        try:
+            await call(engine)
+        except RooError as error:
+            self.tell(str(error), "warning")
+        else:
+            if done:
+                self.tell(done)
 
     def _command_condense(self, arguments: str) -> None:
         self._do(lambda engine: engine.condense(arguments))
@@ -357,15 +360,15 @@ class ChatScreen(Screen[None]):
 
     def _open(self, flow: Callable[[], Awaitable[None]]) -> None:
         """Run a flow that waits for screens; one at a time."""
-
-        async def guarded() -> None:
-            try:
-                await flow()
-            except RooError as error:
-                self.tell(str(error), "warning")
-
         if self.is_current:
-            self.run_worker(guarded(), group="flow", exclusive=True)
+            self._run_flow(flow)
+
+    @work(group="flow", exclusive=True)
+    async def _run_flow(self, flow: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await flow()
+        except RooError as error:
+            self.tell(str(error), "warning")
 
     async def _rewind(self) -> None:
         from roo_tui.tui.screens.rewind import RewindScreen

@@ -46,7 +46,9 @@ class ChooseScreen(ModalScreen[str]):
         self._show("")
 
     def _show(self, typed: str) -> None:
-        found = [(name, sentence) for name, sentence in self._choices if typed.lower() in name.lower()]
+        wanted = typed.lower()
+        found = [(name, sentence) for name, sentence in self._choices if wanted in name.lower()]
+        found.sort(key=lambda choice: not choice[0].lower().startswith(wanted))
         self._shown = [name for name, _ in found]
         column = max((len(name) for name in self._shown), default=0) + 2
         options = self.query_one(OptionList)
@@ -62,8 +64,9 @@ class ChooseScreen(ModalScreen[str]):
             for name, sentence in found
         )
         if self._shown:
-            at = self._shown.index(self._current) if self._current in self._shown else 0
+            at = self._shown.index(self._current) if not typed and self._current in self._shown else 0
             options.highlighted = at
+            self.call_after_refresh(options.scroll_to_highlight)
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:

@@ -38,7 +38,7 @@ class RewindScreen(Page[RewindChoice | None]):
 
     TITLE_TEXT = words.REWIND_TITLE
     KEYS_TEXT = words.REWIND_KEYS
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (110, "-beside")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "rewind('both')", words.REWIND_BOTH, show=False),
         Binding("c", "rewind('conversation')", words.REWIND_CONVERSATION, show=False),

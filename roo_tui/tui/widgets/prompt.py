@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
@@ -234,11 +234,13 @@ class Prompt(Vertical):
         if first_line and (command := _COMMAND.fullmatch(before)):
             self._offer([one for one in self.commands if _matches(command[1].lower(), one.label)][:50])
         elif (file := _FILE.search(before)) and self.file_source is not None:
-            self.run_worker(self._offer_files(file[1].replace("\\ ", " ")), group="files", exclusive=True)
+            query = file[1].replace("\\ ", " ")
+            self._offer_files(query)
         else:
             self.workers.cancel_group(self, "files")
             self._offer(())
 
+    @work(group="files", exclusive=True)
     async def _offer_files(self, query: str) -> None:
         from roo_tui.tui.file_match import best_files
 

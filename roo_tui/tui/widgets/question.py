@@ -72,12 +72,11 @@ class QuestionPanel(Vertical):
 
     def take_focus(self) -> None:
         """Focus what answers."""
-        (self.query(Options) or self.query(Input)).first().focus()
+        self.query_one(Options if self.question.options else Input).focus()
 
     def less(self) -> bool:
         """Escape in the line for the own answer goes back to the options."""
-        fields = self.query(Input)
-        if fields and fields.first().has_focus and self.query(Options):
+        if isinstance(self.screen.focused, Input) and self.question.options:
             self.query_one(Options).focus()
             return True
         return False

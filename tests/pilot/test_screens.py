@@ -1,0 +1,374 @@
+"""The screens over the chat, by keyboard and by mouse, with a scripted engine."""
+
+import pytest
+from textual.worker import WorkerFailed
+
+from roo_tui.domain.entries import TaskInfo
+from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
+from roo_tui.domain.views import ContextUse, FileChange, RewindPoint, RewindPreview
+from roo_tui.llm.options import Profile
+from roo_tui.settings import Settings
+from roo_tui.tui import words
+from roo_tui.tui.app import RooApp
+from roo_tui.tui.engine_protocol import EngineProtocol
+from roo_tui.tui.screens.settings import SettingsScreen
+from tests.support.fake_engine import T0, FakeEngine
+from tests.support.screen import Started, started
+
+POINTS = (
+    RewindPoint(1, "user", "fix the [failing] test", T0, "tree1", "fix the [failing] test"),
+    RewindPoint(4, "tool", "apply_diff src/dates.py", T0 + 60_000, "tree2"),
+    RewindPoint(9, "condense", "Context condensed", T0 + 120_000),
+)
+MINE = FileChange("src/[mine].py", "restore", 3, 1, conflict=True)
+THEIRS = FileChange("new.txt", "delete", 0, 9)
+
+
+def engine_with_points(*files: FileChange, possible: bool = True) -> FakeEngine:
+    engine = FakeEngine()
+    engine.read.points = POINTS
+    engine.read.previews = {
+        point.entry_id: RewindPreview(point, 3, files, ("big.bin",), files_possible=possible) for point in POINTS
+    }
+    return engine
+
+
+async def test_rewind_lists_points_newest_first_with_a_preview() -> None:
+    async with started(engine_with_points(THEIRS)) as screen:
+        await screen.press("ctrl+r")
+        shown = screen.text()
+        assert shown.index("Context condensed") < shown.index("apply_diff") < shown.index("fix the [failing] test")
+        await screen.press("down", "down")
+        assert "new.txt" in screen.text()
+        assert "−9" in screen.text()
+        assert "not restorable: big.bin" in screen.text()
+
+
+@pytest.mark.parametrize(
+    ("key", "conversation", "files"), [("b", True, True), ("c", True, False), ("f", False, True), ("enter", True, True)]
+)
+async def test_rewind_goes_as_far_as_the_key_says(key: str, conversation: bool, files: bool) -> None:
+    async with started(engine_with_points(THEIRS)) as screen:
+        await screen.press("ctrl+r", "down", "down")
+        await screen.press(key)
+        assert screen.called("rewind") == [(1, conversation, files, False)]
+
+
+async def test_rewind_to_a_message_puts_its_words_into_the_prompt() -> None:
+    async with started(engine_with_points(THEIRS)) as screen:
+        await screen.press("ctrl+r", "down", "down")
+        await screen.press("c")
+        assert screen.prompt == "fix the [failing] test"
+        assert screen.app.focused is screen.chat.prompt.area
+
+
+async def test_files_a_person_changed_are_overwritten_only_after_a_question() -> None:
+    async with started(engine_with_points(MINE, THEIRS)) as screen:
+        await screen.press("ctrl+r")
+        await screen.press("b")
+        assert "src/[mine].py" in screen.text()
+        await screen.press("n")
+        assert screen.called("rewind") == []
+        await screen.press("b")
+        await screen.press("y")
+        assert screen.called("rewind") == [(9, True, True, True)]
+
+
+async def test_without_snapshots_only_the_conversation_goes_back() -> None:
+    async with started(engine_with_points(possible=False)) as screen:
+        await screen.press("ctrl+r")
+        assert words.REWIND_FILES_IMPOSSIBLE in screen.text()
+        await screen.press("b", "f")
+        assert screen.called("rewind") == []
+        await screen.press("enter")
+        assert screen.called("rewind") == [(9, True, False, False)]
+
+
+async def test_a_refused_rewind_says_why() -> None:
+    engine = engine_with_points(THEIRS)
+    engine.refuse["rewind"] = CommandRefused("The agent is working; press Escape first.")
+    async with started(engine) as screen:
+        await screen.press("ctrl+r")
+        await screen.press("c")
+        assert "press Escape first" in screen.notices()
+
+
+async def test_escape_leaves_the_rewind_screen_and_nothing_happens() -> None:
+    async with started(engine_with_points(THEIRS)) as screen:
+        await screen.press("ctrl+r")
+        await screen.press("escape")
+        assert screen.called("rewind") == []
+        assert screen.app.screen is screen.chat
+
+
+async def test_rewind_of_an_empty_task_says_so() -> None:
+    async with started() as screen:
+        await screen.press("ctrl+r")
+        assert words.REWIND_EMPTY in screen.text()
+
+
+def tasks(count: int) -> list[TaskInfo]:
+    return [
+        TaskInfo(f"id{n}", f"Task [number] {n}", "/home/ada/app", T0, T0 - n * 3_600_000, n, n / 10)
+        for n in range(1, count + 1)
+    ]
+
+
+async def test_the_list_of_tasks_is_searched_and_one_is_resumed() -> None:
+    engine = FakeEngine()
+    engine.read.all_tasks = tasks(30)
+    async with started(engine) as screen:
+        await screen.press("f3")
+        assert "Task [number] 1 " in screen.text()
+        await screen.type("number] 17")
+        assert "Task [number] 17" in screen.text()
+        assert "Task [number] 16" not in screen.text()
+        await screen.press("enter")
+        assert screen.called("open_task") == [("id17",)]
+
+
+async def test_arrows_move_in_the_list_of_tasks_and_escape_clears_the_search_first() -> None:
+    engine = FakeEngine()
+    engine.read.all_tasks = tasks(5)
+    async with started(engine) as screen:
+        await screen.press("f3")
+        await screen.type("zzz")
+        assert words.TASKS_NONE_FOUND in screen.text()
+        await screen.press("escape", "down", "down", "enter")
+        assert screen.called("open_task") == [("id3",)]
+
+
+async def test_a_new_task_is_started_from_the_list_and_from_the_chat() -> None:
+    async with started() as screen:
+        screen.engine.calls.clear()
+        await screen.press("ctrl+n")
+        await screen.press("f3")
+        await screen.press("ctrl+n")
+        assert screen.called("new_task") == [(), ()]
+
+
+async def test_the_profile_is_chosen_by_click_on_the_header_and_by_slash() -> None:
+    engine = FakeEngine()
+    engine.settings = Settings(
+        profiles={"default": Profile("default"), "fast": Profile("fast", model="claude-haiku-5-5")}
+    )
+    async with started(engine) as screen:
+        await screen.pilot.click("HeaderBar", offset=(12, 0))
+        await screen.settle()
+        assert "claude-haiku-5-5" in screen.text()
+        await screen.type("fa")
+        await screen.press("enter")
+        await screen.type("/profile default")
+        await screen.press("enter")
+        assert screen.called("choose_profile") == [("fast",), ("default",)]
+
+
+async def test_a_theme_is_chosen_shown_and_remembered() -> None:
+    async with started() as screen:
+        await screen.type("/theme")
+        await screen.press("enter")
+        await screen.type("nord")
+        await screen.press("enter")
+        assert screen.app.theme == "nord"
+        assert screen.called("change_settings") == [({"appearance.theme": "nord"},)]
+
+
+async def test_help_shows_the_keys_and_what_the_focused_part_does() -> None:
+    async with started(size=(100, 60)) as screen:
+        await screen.press("f1")
+        shown = screen.text()
+        for text in ("Enter sends", "^t", "/condense", "In the transcript"):
+            assert text in shown
+        await screen.press("escape")
+        assert screen.app.screen is screen.chat
+
+
+async def test_the_palette_runs_commands() -> None:
+    async with started() as screen:
+        await screen.press("ctrl+p")
+        await screen.type("truncate")
+        await screen.until("Hide the oldest")
+        await screen.press("down", "enter")
+        await screen.settle()
+        assert screen.called("truncate") == [()]
+
+
+async def open_settings(screen: Started) -> SettingsScreen:
+    await screen.press("f2")
+    assert isinstance(screen.app.screen, SettingsScreen)
+    return screen.app.screen
+
+
+async def focus(screen: Started, key: str, kind: str) -> None:
+    rows = [row for row in screen.app.screen.query("FieldRow") if getattr(row, "key", "") == key]
+    rows[0].query_one(kind).focus()
+    await screen.settle()
+
+
+async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        await screen.press("space")  # the automatic switch has the focus
+        await screen.press("tab", "ctrl+u")
+        await screen.type("80")
+        assert "80 % of 200,000 is 160,000 tokens; a condense is due at 160,000." in screen.text()
+        await focus(screen, "context.condense_prompt", "TextArea")
+        await screen.press("f7", "delete")
+        await screen.type("Keep [paths].")
+        assert screen.called("change_settings") == []
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == [
+            (
+                {
+                    "context.auto_condense": False,
+                    "context.threshold_percent": 80,
+                    "context.condense_prompt": "Keep [paths].",
+                },
+            )
+        ]
+        assert words.SETTINGS_SAVED in screen.notices()
+
+
+async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:
+    engine = FakeEngine()
+    engine.settings = Settings(context=type(Settings().context)(condense_prompt="Mine."))
+    async with started(engine, size=(100, 60)) as screen:
+        settings = await open_settings(screen)
+        assert "Mine." in screen.text()
+        await screen.pilot.click(".reset")
+        await screen.settle()
+        assert "<analysis>" in screen.text(settings)
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == [({"context.condense_prompt": ""},)]
+
+
+async def test_an_untouched_default_prompt_is_not_saved_as_an_own_one() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == []
+        assert screen.app.screen is screen.chat
+
+
+async def test_an_invalid_value_is_named_and_not_saved() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        await screen.press("tab", "ctrl+u")
+        await screen.type("300")
+        assert "must be a whole number from 5 to 100" in screen.text()
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == []
+        assert isinstance(screen.app.screen, SettingsScreen)
+
+
+async def test_escape_asks_before_changes_are_lost() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        await screen.press("space", "escape")
+        assert words.SETTINGS_DISCARD_ONE in screen.text()
+        await screen.press("n")
+        assert isinstance(screen.app.screen, SettingsScreen)
+        await screen.press("escape")
+        await screen.press("y")
+        assert screen.app.screen is screen.chat
+        assert screen.called("change_settings") == []
+
+
+async def test_settings_show_where_a_value_comes_from_and_what_is_wrong_in_the_file() -> None:
+    engine = FakeEngine()
+    engine.settings = Settings(
+        source={"context.threshold_percent": "project file"}, problems=("settings.toml: [x] is not known",)
+    )
+    async with started(engine, size=(100, 50)) as screen:
+        await open_settings(screen)
+        assert "from: project file" in screen.text()
+        assert "settings.toml: [x] is not known" in screen.text()
+
+
+async def test_settings_explain_the_threshold_without_a_known_window() -> None:
+    engine = FakeEngine()
+    engine.read.the_use = ContextUse()
+    async with started(engine) as screen:
+        await open_settings(screen)
+        assert "How full the context window may get" in screen.text()
+
+
+async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
+    engine = FakeEngine()
+
+    def build(demo: bool) -> EngineProtocol:
+        if not demo:
+            raise MissingKey("")
+        return engine
+
+    app = RooApp(build)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Started(app, engine, pilot)
+        await screen.until(words.NO_KEY_TITLE)
+        await screen.press("enter")
+        await screen.until("claude-sonnet-5-5")
+        assert screen.called("new_task") == [()]
+        await screen.type("hello")
+        await screen.press("enter")
+        assert screen.called("submit") == [("hello",)]
+
+
+async def test_no_key_and_quit_leaves_at_once() -> None:
+    def build(demo: bool) -> EngineProtocol:
+        raise MissingKey("")
+
+    app = RooApp(build)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Started(app, FakeEngine(), pilot)
+        await screen.until(words.NO_KEY_TITLE)
+        await screen.press("q")
+    assert app.return_value == 0
+
+
+async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> None:
+    import asyncio
+    import threading
+
+    engine, ready = FakeEngine(), threading.Event()
+
+    def build(demo: bool) -> EngineProtocol:
+        assert ready.wait(10)
+        return engine
+
+    app = RooApp(build)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Started(app, engine, pilot)
+        await screen.type("early bird")
+        await screen.press("enter")
+        assert words.NOT_READY[:20] in screen.text()
+        ready.set()
+        async with asyncio.timeout(5):
+            while not screen.called("submit"):
+                await pilot.pause()
+        assert screen.called("submit") == [("early bird",)]
+
+
+async def test_an_engine_that_cannot_start_ends_with_a_sentence() -> None:
+    def build(demo: bool) -> EngineProtocol:
+        raise StoreError("The database was written by a newer version.")
+
+    app = RooApp(build)
+    async with app.run_test() as pilot:
+        for _ in range(20):
+            await pilot.pause()
+    assert app.return_code == 1
+
+
+async def test_an_unexpected_error_goes_to_the_log_and_names_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    from roo_tui import logs, paths
+
+    logs.set_up()
+    engine = FakeEngine()
+    engine.refuse["condense"] = ZeroDivisionError("oops")
+    with pytest.raises(WorkerFailed):
+        async with started(engine) as screen:
+            await screen.press("ctrl+t")
+    shown = "".join(capsys.readouterr())
+    assert str(paths.log_file()) in shown.replace("\n", "")
+    assert "Traceback" not in shown
+    assert "ZeroDivisionError" in paths.log_file().read_text()
