@@ -1,4 +1,4 @@
-"""Recognise the errors by which providers say that a request is too long for the context window."""
+"""Recognise the errors by which providers say that a request is too long, or asks for too long an answer."""
 
 import re
 from dataclasses import dataclass
@@ -54,6 +54,14 @@ _OUTPUT_LIMIT = re.compile(
     r"max_(?:completion_|output_|new_)?tokens|(?:output|completion) tokens|max(?:imum)? output|output limit",
     re.IGNORECASE,
 )
+# Anthropic and compatible services; OpenAI.
+_STATED_OUTPUT = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"max_tokens: {_NUMBER} > {_NUMBER}, which is the maximum allowed number of output tokens",
+        rf"max_(?:completion_)?tokens is too large: {_NUMBER}\D.{{0,40}}?at most {_NUMBER} completion tokens",
+    )
+)
 _RATE = re.compile(r"rate.?limit|per (?:minute|hour|day)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
 
 
@@ -82,6 +90,16 @@ def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | Non
         return None
     tokens, stated = _stated(text)
     return Overflow(tokens, stated, our_tokens * 2 >= (stated or window))
+
+
+def stated_output_limit(error: ModelError) -> int:
+    """Return the most tokens an answer may have, where an error says that the request asked for more; else 0."""
+    text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
+    for pattern in _STATED_OUTPUT if error.status in _STATUSES else ():
+        if found := pattern.search(text):
+            asked, most = map(_number, found.groups())
+            return most if most < asked else 0
+    return 0
 
 
 def _is_overflow(error: ModelError, text: str) -> bool:

@@ -6,7 +6,7 @@ answer is committed and told.
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -51,7 +51,7 @@ class ContextControl:
         self._runtime = runtime
         self._task = task
         self._guards = Guards()
-        self._window = 0
+        self._stated: dict[str, _Stated] = {}
         self._counted: tuple[EntryId, int] = (-1, 0)
         self._used = 0
         self._noticed = False
@@ -62,10 +62,12 @@ class ContextControl:
     def limits(self) -> Limits:
         """Return the figures of the policy for the model and settings of this moment."""
         settings, profile = self._runtime.settings, self._runtime.settings.active
+        stated, info = self._said_by_provider(), self._runtime.model.info
+        most = stated.max_output or max(info.max_output, profile.max_output)
         return limits(
-            self._runtime.model.info,
-            window=self._window or profile.window,
-            max_output=profile.max_output,
+            replace(info, max_output=min(info.max_output, most)),
+            window=stated.window or profile.window,
+            max_output=min(profile.max_output, most),
             profile_percent=profile.threshold_percent,
             global_percent=settings.context.threshold_percent,
         )
@@ -142,6 +144,18 @@ class ContextControl:
         if answer.usage is not None:
             self._runtime.calibration.learn(self._runtime.model.info, raw, answer.usage.prompt_tokens)
 
+    def learn_output_limit(self, most: int) -> bool:
+        """Ask for answers of at most so many tokens from now on; false if that is no less than what is asked for."""
+        if not 0 < most < self.limits().reserved:
+            return False
+        self._said_by_provider().max_output = most
+        text = f"The provider allows answers of at most {most:,} tokens; the request is sent again with that."
+        self._task.emit(Notice(self._task.id, "info", text))
+        return True
+
+    def _said_by_provider(self) -> "_Stated":
+        return self._stated.setdefault(self._runtime.model.info.id, _Stated())
+
     def ends_with_assistant(self) -> bool:
         """Return whether the effective history ends with the model's own words."""
         for entry in reversed(self._task.log.path()):
@@ -182,7 +196,7 @@ class ContextControl:
     async def force(self, overflow: Overflow, tools: tuple[ToolSpec, ...]) -> None:
         """The provider said the request is too long: reduce, whatever our own count says."""
         if overflow.window:
-            self._window = overflow.window
+            self._said_by_provider().window = overflow.window
         before = self._used
         await self._reduce("forced", tools)
         if self._used >= before:
@@ -309,6 +323,14 @@ class ContextControl:
         return Services(
             ask=ask, counter=runtime.counter, fold=fold_files(runtime.workspace, runtime.outliner), on_text=on_text
         )
+
+
+@dataclass(slots=True)
+class _Stated:
+    """What a provider said of a model in an error, 0 where it said nothing. It holds before what we know ourselves."""
+
+    window: int = 0
+    max_output: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from roo_tui.context.overflow import recognise
+from roo_tui.context.overflow import recognise, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ModelError
@@ -60,6 +60,8 @@ class Turn:
             try:
                 entry = await ModelCall(self._runtime, self._task, self._turn_id).run(request, forced + 1)
             except ModelError as error:
+                if self._context.learn_output_limit(stated_output_limit(error)):
+                    continue
                 overflow = recognise(error, self._context.tokens(), limits.window)
                 if overflow is None or not overflow.believed or forced == MAX_FORCED_REDUCTIONS:
                     raise

@@ -185,6 +185,17 @@ async def test_an_overflow_the_provider_reports_is_reduced_and_retried(workspace
         assert engine.read.context_use().window == 50_000
 
 
+async def test_a_provider_with_a_smaller_output_limit_is_asked_for_less(workspace: Path) -> None:
+    said = "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for scripted"
+    refused = ModelError(said, status=400, code="invalid_request_error")
+    model = ScriptedModel([refused, "Short.", "Short again."])
+    async with engine_on(workspace, model) as (engine, recorder):
+        assert (await recorder.turn("hi")).reason == "completed"
+        assert (await recorder.turn("again")).reason == "completed"
+        assert engine.read.context_use().reserved == 4096
+    assert [request.max_output for request in model.requests] == [8192, 4096, 4096]
+
+
 async def test_a_failing_manual_condense_changes_nothing(workspace: Path) -> None:
     model = ScriptedModel(["long " * 500, "ok"])
     model.summary = ModelError("boom", status=400, code="api_error", body='{"error": 1}')

@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.overflow import Overflow, recognise
+from roo_tui.context.overflow import Overflow, recognise, stated_output_limit
 from roo_tui.domain.errors import ModelError
 
 OPENAI = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
@@ -97,3 +97,23 @@ def test_a_stated_window_is_believed_when_we_count_half_of_it():
     found = error("prompt is too long: 19474 tokens > 10000 maximum")
     assert recognise(found, our_tokens=5000, window=200_000) == Overflow(19_474, 10_000, True)
     assert recognise(found, our_tokens=4999, window=200_000) == Overflow(19_474, 10_000, False)
+
+
+TOO_LONG_AN_ANSWER = (
+    "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-5-5"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "most"),
+    [
+        (TOO_LONG_AN_ANSWER, 64_000),
+        ("max_tokens is too large: 40000. This model supports at most 16384 completion tokens", 16_384),
+        ("max_tokens: Field required", 0),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 0),
+    ],
+)
+def test_the_most_an_answer_may_have_is_read_from_the_error(message: str, most: int):
+    assert stated_output_limit(error(message)) == most
+    assert stated_output_limit(error("Error code: 400", body=message)) == most
+    assert stated_output_limit(error(message, status=529)) == 0
