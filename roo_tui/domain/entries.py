@@ -21,6 +21,7 @@ class CallFacts:
 
     `lines` is the first and last line read (1-based, inclusive), None for the whole file. `full_content` says
     that the result holds the content itself, uncut. `changed` are the paths it wrote, relative to the workspace.
+    `digest` is the SHA-256 of the file's bytes as the call read or left it, empty where that is not known.
     """
 
     kind: Literal["read", "write", "edit", "list", "search", "command", "todo", "question", "finish", "other"] = "other"
@@ -30,6 +31,7 @@ class CallFacts:
     query: str = ""
     changed: tuple[str, ...] = ()
     exit_code: int | None = None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,15 @@ class TodosChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """An entry is pinned (or no longer pinned): its text stays in every summary, word for word."""
+
+    entry_id: EntryId
+    on: bool = True
+    kind: Literal["pinned"] = "pinned"
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something a person should be able to read again later: a failed request, a recovery, a remark."""
 
@@ -153,6 +164,7 @@ Body = (
     | Toggle
     | Checkpoint
     | TodosChanged
+    | Pinned
     | Noted
     | Unknown
 )

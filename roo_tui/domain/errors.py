@@ -37,6 +37,10 @@ class CommandRefused(RooError):
     """An engine command cannot run now (nothing to undo, task is read-only, a point does not exist)."""
 
 
+class WouldOverwrite(CommandRefused):
+    """Files that a person changed since would be overwritten; the same command with `overwrite` does it."""
+
+
 class CondenseRefused(CommandRefused):
     """No call was made: too few messages, condensed recently, or nothing would be freed."""
 

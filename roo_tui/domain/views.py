@@ -247,3 +247,18 @@ class RewindPreview:
     skipped: tuple[str, ...] = field(default=())
     files_possible: bool = True
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntry:
+    """One hit of a search over the log, best first.
+
+    `on_path` is false for what a rewind abandoned, `in_context` for what the model does not see now.
+    """
+
+    task_id: str
+    entry_id: EntryId
+    title: str
+    excerpt: str
+    on_path: bool = True
+    in_context: bool = True

@@ -69,6 +69,12 @@ def _write(context: ToolContext, change: Change) -> Outcome:
     return Outcome(
         change.report,
         change.view,
-        CallFacts(change.kind, location.shown, full_content=change.kind == "write", changed=(location.shown,)),
+        CallFacts(
+            change.kind,
+            location.shown,
+            full_content=change.kind == "write",
+            changed=(location.shown,),
+            digest=written,
+        ),
         detail=f"+{change.view.added} −{change.view.removed}",
     )

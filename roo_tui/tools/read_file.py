@@ -84,7 +84,7 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
     remarks = [] if file.editable else [render("replies/not_utf8", encoding=file.encoding)]
     if not lines:
         words = render("replies/file_empty", path=location.shown)
-        facts = CallFacts("read", location.shown, full_content=True)
+        facts = CallFacts("read", location.shown, full_content=True, digest=file.digest)
         return Outcome(words, FileView(location.shown, "", 1, 0), facts, detail="empty")
     if first > count:
         words = render("replies/past_the_end", path=location.shown, count=count)
@@ -103,7 +103,13 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
     return Outcome(
         "\n".join([*numbered, *remarks]),
         FileView(location.shown, "\n".join(shown), first, count),
-        CallFacts("read", location.shown, None if is_whole else (first, last), full_content=not has_cut_line),
+        CallFacts(
+            "read",
+            location.shown,
+            None if is_whole else (first, last),
+            full_content=not has_cut_line,
+            digest=file.digest,
+        ),
         detail=f"{len(shown):,} of {count:,} lines"
         if not is_whole
         else f"{count:,} {'line' if count == 1 else 'lines'}",

@@ -123,6 +123,8 @@ def _section(entry: Entry) -> tuple[str, list[str]]:
             return f"Checkpoint {_code(tree[:7])}", ["\n".join(f"- {_code(one_line(path))}" for path in files)]
         case TodosChanged(items):
             return "Todos", ["\n".join(f"- {_BOXES[state]} {one_line(text)}" for text, state in items)]
+        case Pinned(entry_id, on):
+            return f"{entry_ref(entry_id)} {'pinned' if on else 'unpinned'}", []
         case Noted(level, title, detail):
             return f"{level.capitalize()}: {one_line(title)}", [_fenced(detail) if detail else ""]
         case Unknown(payload):
