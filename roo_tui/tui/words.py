@@ -66,7 +66,7 @@ QUESTION_TITLE = "Question"
 ANSWER_PLACEHOLDER = "or type your own answer, Enter sends it"
 QUESTION_HELP = "A number picks an option; Tab goes to the line for your own answer."
 MORE_QUESTIONS = "{count} more waiting"
-TAB_ANSWERS = "Tab goes there"
+TAB_ANSWERS = "shift+tab goes there"
 
 # todos
 TODOS_FOLDED = "▸ {done} of {total} todos"

@@ -291,6 +291,23 @@ async def test_drawings_of_rows_not_seen_for_long_are_forgotten():
         assert sum(bool(box.pieces) for box in transcript._sheet.layout.boxes) <= 400
 
 
+async def test_another_conversation_shows_its_end_and_knows_no_opened_rows():
+    app = TranscriptApp()
+    async with app.run_test(size=(100, 20)) as pilot:
+        one = [_row(0, UserRow("one", 0)), _row(1, _condense()), *_talk(40)[2:]]
+        other = [_row(0, UserRow("other", 0)), _row(1, _condense()), *_talk(40, seed=9)[2:]]
+        transcript = await _show(pilot, one)
+        await pilot.press("home", "down", "enter")
+        await pilot.pause()
+        assert "Pending tasks" in "\n".join(app.screen_lines())
+        transcript.set_rows(other)
+        await pilot.pause()
+        assert transcript.follows
+        assert "line 39" in "\n".join(app.screen_lines())
+        await pilot.press("home")
+        assert "Pending tasks" not in "\n".join(app.screen_lines())
+
+
 # streams
 
 

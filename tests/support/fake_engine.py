@@ -222,11 +222,11 @@ class FakeEngine:
     async def truncate(self) -> None:
         self._called("truncate")
 
-    async def undo(self, marker_id: EntryId | None = None) -> None:
-        self._called("undo", marker_id)
+    async def undo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
+        self._called("undo", marker_id, *(["overwrite"] if overwrite else []))
 
-    async def redo(self, marker_id: EntryId | None = None) -> None:
-        self._called("redo", marker_id)
+    async def redo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
+        self._called("redo", marker_id, *(["overwrite"] if overwrite else []))
 
     async def rewind(
         self, entry_id: EntryId, *, conversation: bool = True, files: bool = False, overwrite: bool = False

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.screen import Screen
 
 from roo_tui.commands import by_slash
 from roo_tui.domain.entries import QueuedMessage
-from roo_tui.domain.errors import MissingKey, RooError
+from roo_tui.domain.errors import MissingKey, RooError, WouldOverwrite
 from roo_tui.domain.events import Approval, Question
 from roo_tui.domain.ids import parse_entry_ref
 from roo_tui.domain.views import ContextUse, FailureRow, Header, ReductionRow, Row
@@ -130,13 +130,9 @@ class ChatScreen(Screen[None]):
         activity = words.CONDENSING if self._condensing else words.WORKING if self._turn_running else ""
         hint = words.ESC_INTERRUPTS if busy else ""
         if self._questions:
-            activity, hint = words.WAITING_FOR_ANSWER, "" if self._panel_has_focus() else words.TAB_ANSWERS
+            activity, hint = words.WAITING_FOR_ANSWER, words.TAB_ANSWERS if self.prompt.text.strip() else ""
         self.show_activity(activity)
         self.show_hint(hint)
-
-    def _panel_has_focus(self) -> bool:
-        panel = self._panel()
-        return panel is not None and panel.has_focus_within
 
     def show_activity(self, text: str) -> None:
         """Say in the footer what goes on; empty for nothing."""
@@ -305,10 +301,10 @@ class ChatScreen(Screen[None]):
         self._do(lambda engine: engine.truncate())
 
     def _command_undo(self, _: str) -> None:
-        self._do(lambda engine: engine.undo())
+        self._open(lambda: self._undo_or_redo("undo"))
 
     def _command_redo(self, _: str) -> None:
-        self._do(lambda engine: engine.redo())
+        self._open(lambda: self._undo_or_redo("redo"))
 
     def _command_interrupt(self, _: str) -> None:
         panel = self._panel()
@@ -381,6 +377,21 @@ class ChatScreen(Screen[None]):
                 choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=choice.overwrite
             )
             self.tell(words.REWOUND)
+
+    async def _undo_or_redo(self, which: Literal["undo", "redo"]) -> None:
+        """Files that the person changed are overwritten only after a question."""
+        engine = self._ready()
+        call = engine.undo if which == "undo" else engine.redo
+        try:
+            await call()
+        except WouldOverwrite as refused:
+            from roo_tui.tui.screens.confirm import ConfirmScreen
+
+            screen = ConfirmScreen(
+                words.REWIND_CONFLICT_TITLE, str(refused), yes=words.REWIND_CONFLICT_YES, no=words.REWIND_CONFLICT_NO
+            )
+            if await self.app.push_screen_wait(screen):
+                await call(overwrite=True)
 
     async def _choose_task(self) -> None:
         from roo_tui.tui.numbers import now_ms

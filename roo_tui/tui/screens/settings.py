@@ -87,7 +87,7 @@ class FieldRow(Vertical):
         if self._field.multiline:
             text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
             source = f"{text}  {source}"
-        note.update(Content.styled(source, "$foreground-disabled"))
+        note.update(Content.styled(source, "$foreground-muted"))
 
     def set_note(self, text: str) -> None:
         """Show what the value means here."""
