@@ -24,6 +24,7 @@ from roo_tui.domain.entries import (
     Checkpoint,
     Entry,
     Noted,
+    Pinned,
     TodosChanged,
     Unknown,
     UserMessage,
