@@ -3,6 +3,7 @@
 u1 a2 u3 | u4            a message nobody answered yet stays: the cut lies before it
 u1 a2 t3 a4 t5 |         inside a tool loop everything is hidden, and the summary carries u1 word for word
 u1 a2 |                  everything was answered: nothing is carried
+u1 a2 | u3 a4            as many newest messages stay as the caller asks for
 """
 
 import re
@@ -32,11 +33,14 @@ class Cut:
     request: str = ""
 
 
-def cut(path: Sequence[Entry]) -> Cut:
-    """Return the cut of a condense of the whole effective history."""
+def cut(path: Sequence[Entry], keep: int = 0) -> Cut:
+    """Return the cut of a condense of the effective history; the newest `keep` messages stay.
+
+    With `keep`, the caller sees to it that no call is open before them (`pairing.legal_cuts`).
+    """
     visible = effective_history(path)
     bodies = {entry.id: entry.body for entry in path}
-    at = len(visible)
+    at = len(visible) - keep
     while at and _is_unanswered(visible[at - 1]):
         at -= 1
     hidden, kept = visible[:at], visible[at:]

@@ -8,8 +8,7 @@ from typing import Literal
 class ContextOptions:
     """When and how the context is condensed. A field without metadata is not offered as a setting.
 
-    `strategy` names how a condense works; `condense_profile` the profile whose model writes summaries, blank for the
-    conversation's own.
+    `strategy` names how a condense works.
     """
 
     auto_condense: bool = field(
@@ -37,11 +36,11 @@ class ContextOptions:
     )
     strategy: str = "native"
     fallback: Literal["outline", "truncation", "error"] = field(
-        default="truncation",
+        default="outline",
         metadata={
             "title": "When a condense fails",
-            "sentence": "What happens when the context is over its limit and condensing it failed.",
-            "choices": ("truncation", "error"),
+            "sentence": "What happens when the context is over its limit and condensing it failed: an outline made "
+            "from the log without a model (then truncation if need be), truncation, or an error.",
         },
     )
     append_receipt: bool = field(
@@ -51,4 +50,43 @@ class ContextOptions:
             "sentence": "Add what the log knows and the summary does not say to the summary message.",
         },
     )
-    condense_profile: str = ""
+    condense_profile: str = field(
+        default="",
+        metadata={
+            "title": "Condense profile",
+            "sentence": "The profile whose model writes summaries; blank means the conversation's own. Another "
+            "model may render names and tool calls less faithfully.",
+        },
+    )
+    keep_newest_turns: int = field(
+        default=0,
+        metadata={
+            "title": "Keep the newest turns",
+            "sentence": "How many of the newest turns a condense leaves as they are; 0 is a fresh start from the "
+            "summary.",
+            "unit": "turns",
+            "range": (0, 20),
+            "clamp": True,
+        },
+    )
+    min_kept_tokens: int = field(
+        default=0,
+        metadata={
+            "title": "Smallest size to keep",
+            "sentence": "How many tokens a condense leaves at least: newest messages stay as they are until it is "
+            "reached; 0 sets no minimum.",
+            "unit": "tokens",
+            "range": (0, 500_000),
+            "clamp": True,
+        },
+    )
+    condense_time_limit_s: int = field(
+        default=300,
+        metadata={
+            "title": "Time limit of a condense",
+            "sentence": "How long a condense may take before it is given up and nothing is changed; 0 sets no limit.",
+            "unit": "seconds",
+            "range": (0, 3_600),
+            "clamp": True,
+        },
+    )
