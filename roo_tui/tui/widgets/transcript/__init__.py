@@ -1,8 +1,8 @@
 """The transcript: what people look at all day.
 
-`widget` is the scroll view; `sheet` knows which rows there are, `layout` where they are, `box` how one is drawn,
-`stream` text that is still arriving, `heights` the sums. What a row looks like is in `widgets.rows` and
-`widgets.views`.
+`widget` is what the screen uses, `view` its scrolling and painting. `sheet` knows which rows there are, `layout` where
+they are, `box` how one is drawn, `stream` text that is still arriving, `heights` the sums. What a row looks like is in
+`widgets.rows` and `widgets.views`.
 """
 
 from roo_tui.tui.widgets.transcript.widget import Transcript

@@ -35,6 +35,12 @@ class Sheet:
         """Yield the boxes of real rows, oldest first."""
         return (box for box in self.layout.boxes if box.key != STATUS_KEY and not box.key.startswith(FOLD_KEY))
 
+    def begin_anew(self) -> None:
+        """Forget all rows and which were opened: others follow, whose keys may be the same."""
+        self._chosen.clear()
+        status = self._by_key.get(STATUS_KEY)
+        self._by_key = {} if status is None else {STATUS_KEY: status}
+
     def set_rows(self, rows: Iterable[Row], reading: Box | None) -> None:
         """Show these rows and no others; boxes of rows that stay are kept. `reading` is the row at the top."""
         status = self._by_key.get(STATUS_KEY)

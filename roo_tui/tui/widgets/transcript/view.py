@@ -1,0 +1,371 @@
+"""A scroll view over the rows of a sheet: what is on the screen, where it stays, what of it is painted anew."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from roo_tui.tui.widgets.rows import text_of
+from roo_tui.tui.widgets.transcript.box import Box, Look
+from roo_tui.tui.widgets.transcript.layout import Place, Spot
+from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY, Sheet
+from roo_tui.tui.widgets.views.palette import Palette
+from roo_tui.tui.widgets.views.paper import GUTTER
+
+_PIECE_UNIT, _BOX_UNIT = 10_000, 100_000_000
+_COPIED_LINES = 50_000
+
+
+class SheetView(ScrollView):
+    """Shows a sheet. Follows its end while it is at the end; elsewhere the line on top stays where it is.
+
+    The place on top is kept as a spot, a line of a row; the scroll position Textual knows is worked out from it, never
+    the other way round, but when someone scrolls.
+    """
+
+    behind: reactive[bool] = reactive(False)
+    """Whether something new is below what is shown."""
+    selected_key: reactive[str] = reactive("")
+    """The key of the row the cursor is on; empty until it is moved."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
+        super().__init__(id=id, classes=classes)
+        palette = Palette.of({}, Color(0, 0, 0))
+        self._sheet = Sheet(Look(77, palette, palette))
+        self._top: Spot | None = None
+        self._follow = True
+        self._show_behind = show_behind
+        self._places: list[Place] = []
+        self._screen_strips: list[Strip] = []
+        self._placing = False
+        self._flush_due = False
+        self._hover = ""
+        self._theme_key: object = None
+        self._thumb = (-1, -1, -1)
+
+    def scroll_end(self, *_args: Any, **_options: Any) -> None:
+        """Go to the end and follow it."""
+        self._follow = True
+        self._flush()
+
+    def scroll_home(self, *_args: Any, **_options: Any) -> None:
+        """Go to the first row."""
+        first = self._sheet.layout.next_box(0)
+        if first is not None:
+            self._follow, self._top = False, Spot(first)
+            self._flush()
+
+    @property
+    def follows(self) -> bool:
+        """Whether the end is kept in view."""
+        return self._follow
+
+    @property
+    def _reading(self) -> Box | None:
+        """The row at the top of the screen, None while the end is followed."""
+        return None if self._follow or self._top is None else self._top.box
+
+    @property
+    def _height(self) -> int:
+        return max(1, self.scrollable_content_region.height)
+
+    def _changed(self) -> None:
+        """Draw once, after all that is to change now has changed."""
+        if not self._flush_due and self.is_attached:
+            self._flush_due = True
+            self.call_later(self._flush)
+
+    def on_resize(self) -> None:
+        """Lay out anew in the new size."""
+        self._flush()
+
+    def notify_style_update(self) -> None:
+        """Take over colours that changed."""
+        super().notify_style_update()
+        self._changed()
+
+    def _look_again(self) -> None:
+        """Take over width and colours; what is on top of the screen stays there."""
+        width = self.scrollable_content_region.width
+        background = self.background_colors[1]
+        theme_key = (self.app.theme, self.app.current_theme, background)
+        layout = self._sheet.layout
+        if width <= 0 or (theme_key == self._theme_key and layout.look.width == max(16, width - GUTTER)):
+            return
+        palette, dimmed = layout.look.palette, layout.look.dimmed
+        if theme_key != self._theme_key:
+            palette = Palette.of(self.app.get_css_variables(), background)
+            dimmed = palette.dimmed(background)
+            self._theme_key = theme_key
+        share = 0.0
+        top = self._top
+        if top is not None and layout.valid(top) and top.box.pieces:
+            share = top.line / max(1, top.box.heights[top.piece])
+        layout.set_look(Look(max(16, width - GUTTER), palette, dimmed))
+        if top is not None and layout.valid(top):
+            layout.touch(top.box)
+            piece = min(top.piece, len(top.box.pieces) - 1)
+            lines = len(layout.draw(top.box, piece))
+            self._top = Spot(top.box, piece, min(max(0, lines - 1), int(share * lines)))
+
+    def _flush(self) -> None:
+        """Bring layout, scroll position and screen into step, and repaint the lines that differ."""
+        self._flush_due = False
+        if not self.is_attached or not self.size:
+            return
+        layout = self._sheet.layout
+        self._sheet.settle(self._reading)
+        self._look_again()
+        height = self._height
+        if self._top is not None and not self._follow:
+            self._top = self._kept(self._top)
+        if self._follow or self._top is None:
+            self._top = layout.end(height)
+        places = list(islice(layout.down(self._top), height)) if self._top else []
+        if self._top is not None and len(places) < height and layout.total > len(places):
+            self._top = layout.end(height)
+            places = list(islice(layout.down(self._top), height)) if self._top else []
+        self._places = places
+        if self._at_end():
+            self.behind = False
+        if self.has_focus and self.selected_key not in self._sheet:
+            self._select_visible()
+        self._place(layout.line_of(self._top) if self._top else 0, layout.total)
+        self._paint()
+
+    def _kept(self, spot: Spot) -> Spot | None:
+        """Where what was on top of the screen is now; what stands in its place if it is gone."""
+        layout = self._sheet.layout
+        if layout.valid(spot):
+            layout.touch(spot.box)
+            piece = min(spot.piece, len(spot.box.pieces) - 1)
+            lines = len(layout.draw(spot.box, piece))
+            return Spot(spot.box, piece, min(spot.line, max(0, lines - 1)))
+        for place in self._places:
+            if layout.valid(Spot(place.box)):
+                return Spot(place.box, min(place.piece, max(0, len(place.box.pieces) - 1)))
+        return layout.spot_at(round(self.scroll_y))
+
+    def _at_end(self) -> bool:
+        """Whether the last line there is shows."""
+        return not self._places or self._sheet.layout.is_last(self._places[-1])
+
+    def _place(self, line: int, total: int) -> None:
+        """Tell Textual where the screen is within all lines, without asking it to lay anything out."""
+        size = Size(self.scrollable_content_region.width, total)
+        self._placing = True
+        try:
+            if size != self.virtual_size:
+                self.set_reactive(Widget.virtual_size, size)
+            self.scroll_y = line
+            self.scroll_target_y = line
+        finally:
+            self._placing = False
+        height = self._height
+        thumb = (8 * height * line // max(1, total), 8 * height * height // max(1, total), height)
+        if thumb != self._thumb:
+            self._thumb = thumb
+            bar = self.vertical_scrollbar
+            bar.window_virtual_size = total
+            bar.window_size = height
+            bar.position = line
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Take a new size; where the screen is among the lines is decided by `_flush` alone."""
+        self._placing = True
+        try:
+            return super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._placing = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Someone scrolled: by a few lines, or far."""
+        if not self._placing and round(old_value) != round(new_value):
+            self._scrolled(round(new_value) - round(old_value), round(new_value))
+
+    def _scrolled(self, lines: int, target: int) -> None:
+        layout = self._sheet.layout
+        if self._top is None:
+            return
+        if target >= self.max_scroll_y and lines > 3 * self._height:
+            self._follow = True
+        elif abs(lines) <= 3 * self._height and layout.valid(self._top):
+            self._scroll_by(lines)
+            return
+        else:
+            self._follow = False
+            self._top = layout.spot_at(target)
+        self._flush()
+
+    def _scroll_by(self, lines: int) -> None:
+        """Move by lines as they are drawn, whatever was estimated."""
+        if self._top is None or not lines or not self._sheet.layout.valid(self._top):
+            return
+        if lines > 0 and self._at_end():
+            self._follow = True
+        else:
+            self._follow = False
+            self._top = self._sheet.layout.move(self._top, lines)
+        self._flush()
+        if lines > 0 and self._at_end():
+            self._follow = True
+
+    def _paint(self) -> None:
+        cursor = self.selected_key if self.has_focus else ""
+        selection = self.text_selection
+        filters = self.get_line_filters() if self.app.no_color or self.app.native_ansi_color else ()
+        background = self.background_colors[1] if filters else None
+        strips: list[Strip] = []
+        for place in self._places:
+            strip, box = place.strip, place.box
+            if place.piece and box.key in (cursor, self._hover):
+                strip = self._active(place, box.key == cursor)
+            if selection is not None:
+                strip = self._with_selection(strip, place, selection)
+            for line_filter in filters:
+                assert background is not None
+                strip = strip.apply_filter(line_filter, background)
+            strips.append(strip)
+        if self.behind and self._show_behind and strips:
+            strips[-1] = self._with_pill(strips[-1])
+        old, self._screen_strips = self._screen_strips, strips
+        longest = max(len(old), len(strips))
+        shorter = min(len(old), len(strips))
+        changed = [y for y in range(longest) if y >= shorter or (old[y] is not strips[y] and old[y] != strips[y])]
+        if changed:
+            self.refresh(*_regions(changed, self.size.width))
+
+    def _active(self, place: Place, selected: bool) -> Strip:
+        strip, box = place.strip, place.box
+        look = self._sheet.layout.look
+        if place.piece == 1 and place.line == 0 and box.sketch is not None and box.sketch.title is not None:
+            strip = box.redraw(1, box.sketch.title.line(look.paper(box.in_context), True, selected), look)
+        if not selected:
+            return strip
+        first, *rest = strip
+        mark = (
+            Segment("▎" + first.text[1:], (first.style or Style()) + look.palette.accent)
+            if len(first.text) == 1
+            else first
+        )
+        return Strip([mark, *rest], strip.cell_length)
+
+    def _with_pill(self, strip: Strip) -> Strip:
+        palette = self._sheet.layout.look.palette
+        pill = " ↓ new below "
+        at = max(0, self.scrollable_content_region.width - len(pill) - 1)
+        end = at + len(pill)
+        inked = Segment(pill, palette.cursor_ground + palette.accent + Style(meta={"row_action": "follow"}))
+        return Strip.join([strip.crop(0, at), Strip([inked], len(pill)), strip.crop(end)])
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of the screen, as they were made by `_paint`; nothing is drawn here."""
+        strips = self._screen_strips[crop.y : crop.bottom]
+        width = crop.right
+        if len(strips) < crop.height:
+            blank = Strip.blank(width, self._sheet.layout.look.palette.ground)
+            strips = strips + [blank] * (crop.height - len(strips))
+        if crop.x or any(strip.cell_length != width for strip in strips):
+            ground = self._sheet.layout.look.palette.ground
+            return [strip.crop_extend(crop.x, width, ground) for strip in strips]
+        return strips
+
+    def render_line(self, y: int) -> Strip:
+        """A line with the offsets by which a selection finds its text."""
+        if not 0 <= y < len(self._screen_strips):
+            return Strip.blank(self.size.width)
+        strip = self._screen_strips[y]
+        return strip.apply_offsets(-GUTTER, _line_number(self._places[y]))
+
+    # selection
+
+    def selection_updated(self, _selection: Selection | None) -> None:
+        """Show what is selected."""
+        self._paint()
+
+    def _with_selection(self, strip: Strip, place: Place, selection: Selection) -> Strip:
+        span = selection.get_span(_line_number(place))
+        text = strip.text
+        if span is None:
+            return strip
+        start = max(0, span[0]) + GUTTER
+        end = len(text.rstrip()) if span[1] == -1 else span[1] + GUTTER
+        if end <= start:
+            return strip
+        left, right = cell_len(text[:start]), cell_len(text[:end])
+        ink = self._sheet.layout.look.palette.selection
+        middle = strip.crop(left, right)
+        marked = Strip([Segment(part, (style or Style()) + ink) for part, style, _ in middle], middle.cell_length)
+        return Strip.join([strip.crop(0, left), marked, strip.crop(right)])
+
+    def copy_text(self, key: str) -> str:
+        """Return a row as text, as it came; "" for a row that is not there."""
+        box = self._sheet.get(key)
+        if box is None:
+            return ""
+        return box.text or text_of(box.body)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text of the selected lines, as they are on the screen."""
+        if selection.start is None and selection.end is None:
+            return "\n\n".join(self.copy_text(box.key) for box in self._sheet.rows()), "\n"
+        layout = self._sheet.layout
+        start = self._spot_of(selection.start.y) if selection.start is not None else Spot(layout.boxes[0])
+        lines: list[str] = []
+        if start is None:
+            return None
+        for place in islice(layout.down(start), _COPIED_LINES):
+            number = _line_number(place)
+            span = selection.get_span(number)
+            if span is None:
+                if lines:
+                    break
+                continue
+            text = place.strip.text[GUTTER:]
+            lines.append(text[max(0, span[0]) : None if span[1] == -1 else max(0, span[1])].rstrip())
+        return "\n".join(lines), "\n"
+
+    def _spot_of(self, number: int) -> Spot | None:
+        layout = self._sheet.layout
+        at, rest = divmod(number, _BOX_UNIT)
+        if not 0 <= at < len(layout.boxes):
+            return None
+        layout.touch(layout.boxes[at])
+        return Spot(layout.boxes[at], min(rest // _PIECE_UNIT, len(layout.boxes[at].pieces) - 1), rest % _PIECE_UNIT)
+
+    def _select_visible(self) -> None:
+        rows = [place.box for place in self._places if place.piece and place.box.key != STATUS_KEY]
+        if rows:
+            self.selected_key = (rows[-1] if self._follow else rows[0]).key
+
+    def watch_selected_key(self) -> None:
+        """Show the cursor on its row."""
+        if self.is_attached:
+            self._paint()
+
+
+def _line_number(place: Place) -> int:
+    """A number of a line that grows downwards and stays the same when heights elsewhere change."""
+    return place.box.at * _BOX_UNIT + place.piece * _PIECE_UNIT + place.line
+
+
+def _regions(lines: Sequence[int], width: int) -> list[Region]:
+    """The given lines as regions, neighbours joined."""
+    regions: list[Region] = []
+    for y in lines:
+        if regions and regions[-1].bottom == y:
+            last = regions[-1]
+            regions[-1] = Region(0, last.y, width, last.height + 1)
+        else:
+            regions.append(Region(0, y, width, 1))
+    return regions
