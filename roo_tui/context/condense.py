@@ -19,6 +19,7 @@ from roo_tui.context.receipt import receipt
 from roo_tui.context.request_shape import fresh, instruction, with_answer
 from roo_tui.context.situation import Services, Situation, failed
 from roo_tui.context.summary import (
+    SECTIONS,
     Allowance,
     allowance,
     answer_block,
@@ -141,7 +142,7 @@ async def perform(plan: Plan, situation: Situation, services: Services) -> tuple
     """Return the model's answer and remarks about it. With our own prompt a lack of sections is asked about once.
 
     Raises:
-        CondenseError: the model failed, or answered nothing or with a tool call.
+        CondenseError: the model failed, or answered nothing, with a tool call, or with no summary at all.
     """
     answer = await _ask(plan.ask, situation, services)
     missing = missing_sections(answer.text) if plan.own_prompt else ()
@@ -154,6 +155,9 @@ async def perform(plan: Plan, situation: Situation, services: Services) -> tuple
             second = answer
         if len(missing_sections(second.text)) < len(missing):
             answer, missing = second, missing_sections(second.text)
+    if missing == SECTIONS and "<summary>" not in answer.text:
+        problem = "The model wrote something else than a summary. Condense again, or choose another model."
+        raise CondenseError(failed(situation, services, problem, body=answer.text))
     remarks = (f"The summary lacks: {', '.join(missing)}.",) if missing else ()
     return answer.text, (*remarks, "The summary was cut at the output limit.") if answer.cut else remarks
 

@@ -234,6 +234,15 @@ async def test_summary_that_stays_incomplete_is_accepted_with_a_remark(second: A
     assert marker.figures.remarks == ("The summary lacks: Pending tasks.",)
 
 
+async def test_words_that_are_no_summary_at_all_are_not_taken_for_one() -> None:
+    with pytest.raises(CondenseError) as raised:
+        await run(two_turns(), Summariser(["Recovered after an error.", "Done."]))
+    assert "something else than a summary" in raised.value.body.message
+    assert raised.value.body.body == "Recovered after an error."
+    tagged = await run(two_turns(), Summariser(["<summary>All in prose.</summary>"] * 2))
+    assert "All in prose." in shown(tagged)[0]
+
+
 async def test_custom_prompt_needs_no_sections() -> None:
     model = Summariser(["Short and good."])
     marker = await run(two_turns(), model, options=ContextOptions(condense_prompt="Be short."))
