@@ -320,7 +320,6 @@ class Engine:
             await run_turns(self._runtime, session, words, acknowledge)
         finally:
             stored.cancel()
-            self._header_changed()
 
     def _header_changed(self) -> None:
         header = self.read.header()
