@@ -10,7 +10,10 @@ from textual.pilot import Pilot
 from roo_tui import llm, settings
 from roo_tui.domain.views import Row
 from roo_tui.engine import Engine
+from roo_tui.llm.catalog import Catalog
 from roo_tui.llm.demo_workspace import make
+from roo_tui.llm.options import Profile
+from roo_tui.llm.protocol import Model
 from roo_tui.tui.app import RooApp
 
 
@@ -58,8 +61,8 @@ async def demo_app(folder: Path, *, size: tuple[int, int] = (120, 40), speed: fl
     workspace = make(folder)
     engines: list[Engine] = []
 
-    def models(profile: llm.Profile) -> llm.Model:
-        return llm.build(profile, key="", catalog=llm.Catalog.load(), demo_speed=speed)
+    def models(profile: Profile) -> Model:
+        return llm.build(profile, key="", catalog=Catalog.load(), demo_speed=speed)
 
     def build(as_demo: bool) -> Engine:
         engines.append(Engine(workspace, settings.load(workspace=workspace), demo=as_demo, models=models))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from roo_tui.commands import command
 from roo_tui.domain.blocks import Block, Message, Text, Thinking, ToolResult, ToolUse, tool_uses
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, Request, Started, ToolSpec
-from roo_tui.llm import Catalog, build
+from roo_tui.llm import build
+from roo_tui.llm.catalog import Catalog
 from roo_tui.llm.demo_model import DemoModel
 from roo_tui.llm.demo_place import human_words, is_condense_request
 from roo_tui.llm.demo_script import RUN_TESTS, TASKS
