@@ -1,13 +1,16 @@
 """What the screens ask of the engine. `roo_tui.engine.Engine` has it all; naming it here keeps the engine's import off
 the start path and lets tests drive the screens with a scripted one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from __future__ import annotations
 
-from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo
-from roo_tui.domain.events import Event, Question
-from roo_tui.domain.ids import EntryId, TaskId
-from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
+    from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo
+    from roo_tui.domain.events import Event, Question
+    from roo_tui.domain.ids import EntryId, TaskId
+    from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
 
 
 class EventSource(Protocol):

@@ -4,7 +4,7 @@ import pytest
 
 from roo_tui.domain import events as ev
 from roo_tui.domain.entries import QueuedMessage
-from roo_tui.domain.errors import CommandRefused, MissingKey
+from roo_tui.domain.errors import CommandRefused, MissingKey, WouldOverwrite
 from roo_tui.domain.views import AnswerRow, ReductionRow, Row, UserRow
 from roo_tui.tui import words
 from roo_tui.tui.widgets.approval import ApprovalPanel
@@ -398,11 +398,47 @@ async def test_u_on_a_condense_row_undoes_it() -> None:
         assert screen.called("undo") == [(7,)]
 
 
+async def test_c_on_a_row_copies_it() -> None:
+    engine = FakeEngine()
+    engine.append(Row("e1", 1, UserRow("copy [me]", T0)))
+    async with started(engine) as screen:
+        await screen.press("shift+tab")
+        await screen.press("end", "c")
+        assert screen.app.clipboard == "copy [me]"
+        assert words.COPIED in screen.notices()
+
+
+async def test_a_on_a_condense_row_puts_what_the_summary_leaves_out_into_the_prompt() -> None:
+    engine = FakeEngine()
+    left_out = ("never touch [vendor]", "exit 1")
+    engine.append(
+        Row("e7", 7, ReductionRow("condense", True, 148_210, 9_874, 0.08, "manual", "native", 12, receipt=left_out))
+    )
+    async with started(engine) as screen:
+        await screen.press("shift+tab")
+        await screen.press("end", "a")
+        assert "- never touch [vendor]\n- exit 1" in screen.prompt
+
+
 async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
     async with started() as screen:
         await screen.press("f8", "f9")
         assert screen.called("undo") == [(None,)]
         assert screen.called("redo") == [(None,)]
+
+
+async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:
+    engine = FakeEngine()
+    engine.refuse["undo"] = WouldOverwrite("You changed src/[mine].py since the last step.")
+    async with started(engine) as screen:
+        await screen.press("f8")
+        assert "src/[mine].py" in screen.text()
+        await screen.press("n")
+        assert screen.called("undo") == [(None,)]
+        await screen.press("f8")
+        del engine.refuse["undo"]
+        await screen.press("y")
+        assert screen.called("undo")[-1] == (None, "overwrite")
 
 
 async def test_restored_words_come_back_to_the_prompt_and_the_draft_is_kept() -> None:

@@ -72,6 +72,13 @@ class Started:
         for _ in range(3):
             await self.pilot.pause()
 
+    async def ready(self) -> None:
+        """Wait until the engine is started and its task is shown."""
+        async with asyncio.timeout(10):
+            while ("warm_up",) not in self.engine.calls:
+                await self.pilot.pause()
+        await self.settle()
+
     async def until(self, text: str) -> None:
         """Wait until a text stands on the screen."""
         async with asyncio.timeout(5):
@@ -104,8 +111,5 @@ async def started(
     app = RooApp(lambda demo: engine, theme=theme, resume=resume)
     async with app.run_test(size=size) as pilot:
         screen = Started(app, engine, pilot)
-        for _ in range(50):
-            await pilot.pause()
-            if ("warm_up",) in engine.calls:
-                break
+        await screen.ready()
         yield screen

@@ -1,9 +1,11 @@
 """The chat: transcript, what waits for an answer, prompt, context bar. Here it is decided what keys and clicks do."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -14,9 +16,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from roo_tui.commands import by_slash
-from roo_tui.domain.entries import QueuedMessage
 from roo_tui.domain.errors import MissingKey, RooError, WouldOverwrite
-from roo_tui.domain.events import Approval, Question
 from roo_tui.domain.ids import parse_entry_ref
 from roo_tui.domain.views import ContextUse, FailureRow, Header, ReductionRow, Row
 from roo_tui.plain_text import clean
@@ -25,15 +25,18 @@ from roo_tui.tui import words
 from roo_tui.tui.bindings import bindings_of, footer_keys, slash_suggestions
 from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.prompt_history import PromptHistory
-from roo_tui.tui.widgets.approval import ApprovalPanel
 from roo_tui.tui.widgets.context_bar import ContextBar
 from roo_tui.tui.widgets.footer import Footer
 from roo_tui.tui.widgets.header import HeaderBar
 from roo_tui.tui.widgets.prompt import Prompt
-from roo_tui.tui.widgets.question import Answered, QuestionPanel
+from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
 from roo_tui.tui.widgets.queue_list import QueueList
 from roo_tui.tui.widgets.todo_list import TodoList
 from roo_tui.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
+    from roo_tui.domain.entries import QueuedMessage
+    from roo_tui.domain.events import Question
 
 _SLASH = re.compile(r"/([\w.-]+)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -131,6 +134,7 @@ class ChatScreen(Screen[None]):
         hint = words.ESC_INTERRUPTS if busy else ""
         if self._questions:
             activity, hint = words.WAITING_FOR_ANSWER, words.TAB_ANSWERS if self.prompt.text.strip() else ""
+        self.query_one(Footer).waiting = bool(self._questions)
         self.show_activity(activity)
         self.show_hint(hint)
 
@@ -185,18 +189,17 @@ class ChatScreen(Screen[None]):
                 self.prompt.area.focus()
             self._show_work()
             return
-        body = question.body
-        panel = ApprovalPanel(question, body) if isinstance(body, Approval) else QuestionPanel(question, body)
+        panel = _panel_for(question)
         await holder.mount(panel)
         # Somebody who is typing must not answer by accident.
         if not self.prompt.text.strip():
             panel.take_focus()
         self._show_work()
 
-    def _panel(self) -> "ApprovalPanel | QuestionPanel | None":
+    def _panel(self) -> QuestionPanel | None:
         panels = self.query_one("#questions", Vertical).children
         panel = panels[0] if panels else None
-        return panel if isinstance(panel, ApprovalPanel | QuestionPanel) else None
+        return panel if isinstance(panel, QuestionPanel) else None
 
     @on(Answered)
     def _answered(self, event: Answered) -> None:
@@ -514,7 +517,7 @@ class ChatScreen(Screen[None]):
             case "append_receipt":
                 self._open(lambda: self._append_receipt(event.key))
             case "copy":
-                pass
+                self._open(lambda: self._copy_row(event.key))
 
     async def _retry(self, key: str) -> None:
         engine = self._ready()
@@ -523,6 +526,14 @@ class ChatScreen(Screen[None]):
             await engine.condense()
         else:
             await engine.submit("")
+
+    async def _copy_row(self, key: str) -> None:
+        from roo_tui.tui.widgets.rows import text_of
+
+        row = await self._row(key)
+        if row is not None:
+            self.app.copy_to_clipboard(text_of(row.body))
+            self.tell(words.COPIED)
 
     async def _append_receipt(self, key: str) -> None:
         """Put what the summary left out into the prompt, to be sent with the next message."""
@@ -533,3 +544,12 @@ class ChatScreen(Screen[None]):
 
     async def _row(self, key: str) -> Row | None:
         return next((row for row in await self._ready().read.rows() if row.key == key), None)
+
+
+def _panel_for(question: Question) -> QuestionPanel:
+    from roo_tui.domain.events import Approval
+    from roo_tui.tui.widgets.approval import ApprovalPanel
+    from roo_tui.tui.widgets.question import ChoicePanel
+
+    body = question.body
+    return ApprovalPanel(question, body) if isinstance(body, Approval) else ChoicePanel(question, body)

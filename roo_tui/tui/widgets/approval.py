@@ -5,25 +5,24 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
 from roo_tui.domain.events import Approval, Question
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import words
-from roo_tui.tui.widgets.question import Answered
+from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
 from roo_tui.tui.widgets.tool_body import ToolBody
 
 _KEYS = {"allow": ("y", words.ALLOW), "always": ("a", words.ALWAYS), "deny": ("n", words.DENY)}
 
 
-class ApprovalPanel(Vertical, can_focus=True):
-    """Stands above the prompt until it is answered. Its keys work while it has the focus."""
+class ApprovalPanel(QuestionPanel, can_focus=True):
+    """May a call run? Its keys work while it has the focus."""
 
     HELP = words.APPROVE_HELP
     DEFAULT_CSS = """
-    ApprovalPanel { height: auto; padding: 0 1; }
     ApprovalPanel #approval-body { max-height: 40vh; margin-top: 1; }
     ApprovalPanel #approval-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ApprovalPanel #approval-reasons { height: auto; max-height: 3; }
@@ -45,8 +44,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     ]
 
     def __init__(self, question: Question, body: Approval) -> None:
-        super().__init__()
-        self.question = question
+        super().__init__(question)
         self._body = body
 
     def compose(self) -> ComposeResult:
@@ -71,10 +69,6 @@ class ApprovalPanel(Vertical, can_focus=True):
                 yield Button(_button(key, label), id=f"option-{option.id}", compact=True)
             yield Button(_button("f", words.FEEDBACK), id="feedback", compact=True)
         yield Input(placeholder=words.FEEDBACK_PLACEHOLDER, compact=True)
-
-    def take_focus(self) -> None:
-        """Focus the panel, so that its keys decide."""
-        self.focus()
 
     def less(self) -> bool:
         """Close the line for feedback. Returns whether it was open."""

@@ -25,7 +25,10 @@ class KeyHint:
 
 
 class Footer(Widget):
-    """One line; hints that do not fit are left out, the last ones first. The spinner turns only while it works."""
+    """One line; hints that do not fit are left out, the last ones first.
+
+    The spinner turns only while something works; it stands still while a person is waited for (`waiting`).
+    """
 
     DEFAULT_CSS = """
     Footer {
@@ -39,6 +42,7 @@ class Footer(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--activity", "footer--hint", "footer--key", "footer--word"}
 
     activity: reactive[str] = reactive("")
+    waiting: reactive[bool] = reactive(False)
     hint: reactive[str] = reactive("")
     keys: reactive[Sequence[KeyHint]] = reactive(())
 
@@ -57,9 +61,15 @@ class Footer(Widget):
     def on_mount(self) -> None:
         self._spinner = self.set_interval(1 / 10, self._turn, pause=not self.activity)
 
-    def watch_activity(self, activity: str) -> None:
+    def watch_activity(self) -> None:
+        self._start_or_stop()
+
+    def watch_waiting(self) -> None:
+        self._start_or_stop()
+
+    def _start_or_stop(self) -> None:
         if self._spinner is not None:
-            if activity:
+            if self.activity and not self.waiting:
                 self._spinner.resume()
             else:
                 self._spinner.pause()
@@ -90,7 +100,8 @@ class Footer(Widget):
         if not self.activity:
             return Content.assemble(hint)
         style = self.get_visual_style("footer--activity", partial=True)
-        return Content.assemble((f"{_FRAMES[self._frame]} {self.activity}", style), "  " if self.hint else "", hint)
+        mark = "?" if self.waiting else _FRAMES[self._frame]
+        return Content.assemble((f"{mark} {self.activity}", style), "  " if self.hint else "", hint)
 
     def _key(self, hint: KeyHint) -> Content:
         click = Style.from_meta({"@click": f"press('{hint.command}')"})

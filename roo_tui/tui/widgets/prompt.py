@@ -1,8 +1,11 @@
 """The prompt: one to ten lines, history at its edges, completion of commands and files."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -11,11 +14,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
-from roo_tui.domain.entries import QueuedMessage
 from roo_tui.plain_text import clean
 from roo_tui.tui import words
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.widgets.completion import Completion, Suggestion
+
+if TYPE_CHECKING:  # only a name: importing the entries before the first frame would delay it
+    from roo_tui.domain.entries import QueuedMessage
 
 FileSource = Callable[[], Awaitable[Sequence[str]]]
 

@@ -5,25 +5,14 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from roo_tui.domain.events import Choice, Question
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import words
-
-
-class Answered(Message):
-    """A person answered: `option` is an option's id, or empty for the own words in `text`."""
-
-    def __init__(self, question_id: str, option: str, text: str = "") -> None:
-        super().__init__()
-        self.question_id = question_id
-        self.option = option
-        self.text = text
+from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
 
 
 class Options(OptionList):
@@ -41,20 +30,18 @@ class Options(OptionList):
             self.action_select()
 
 
-class QuestionPanel(Vertical):
-    """Stands above the prompt until it is answered."""
+class ChoicePanel(QuestionPanel):
+    """A question of the model or the engine."""
 
     DEFAULT_CSS = """
-    QuestionPanel { height: auto; padding: 0 1; }
-    QuestionPanel #question-text { height: auto; max-height: 20vh; }
-    QuestionPanel Options { height: auto; max-height: 30vh; border: none; padding: 0; }
-    QuestionPanel Options:focus { border: none; background-tint: $foreground 0%; }
-    QuestionPanel Input { border: none; height: 1; padding: 0 1; }
+    ChoicePanel #question-text { height: auto; max-height: 20vh; }
+    ChoicePanel Options { height: auto; max-height: 30vh; border: none; padding: 0; }
+    ChoicePanel Options:focus { border: none; background-tint: $foreground 0%; }
+    ChoicePanel Input { border: none; height: 1; padding: 0 1; }
     """
 
     def __init__(self, question: Question, body: Choice) -> None:
-        super().__init__()
-        self.question = question
+        super().__init__(question)
         self._body = body
 
     def compose(self) -> ComposeResult:

@@ -1,7 +1,9 @@
 """Messages that wait for the agent: shown above the prompt, editable, removable."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -11,9 +13,11 @@ from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 
-from roo_tui.domain.entries import QueuedMessage
 from roo_tui.plain_text import one_line
 from roo_tui.tui import words
+
+if TYPE_CHECKING:  # only a name: importing the entries before the first frame would delay it
+    from roo_tui.domain.entries import QueuedMessage
 
 
 class QueuedLine(Widget, can_focus=True):

@@ -4,6 +4,7 @@ from roo_tui.commands import COMMANDS
 from roo_tui.tui.bindings import bindings_of, footer_keys, key_name, slash_suggestions
 from roo_tui.tui.screens.chat import ChatScreen
 from roo_tui.tui.widgets.prompt import PromptArea
+from roo_tui.tui.widgets.transcript import Transcript
 
 
 def test_every_command_of_the_app_has_a_handler() -> None:
@@ -39,3 +40,10 @@ def test_slash_words_are_those_of_the_table_and_the_projects_own() -> None:
     assert labels.count("/undo") == 1
     assert "/review" in labels
     assert {f"/{one.slash}" for one in COMMANDS if one.slash} <= set(labels)
+
+
+def test_keys_the_table_gives_the_transcript_are_those_it_has() -> None:
+    bound = {key for binding in Transcript.BINDINGS for key in binding.key.split(",")}
+    for command in COMMANDS:
+        if command.context == "transcript":
+            assert set(command.keys) <= bound, command.id
