@@ -167,6 +167,20 @@ def _undo(arguments: argparse.Namespace) -> int:
     return _asyncio_run(undo_task(engine, task_id, sys.stdout))
 
 
+def _context(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.figures import show_context
+
+    engine, task_id = _engine_of_task(arguments)
+    return _asyncio_run(show_context(engine, task_id, sys.stdout, as_json=arguments.json))
+
+
+def _stats(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.figures import show_stats
+
+    engine = _engine(Path.cwd(), _settings(arguments, None))
+    return _asyncio_run(show_stats(engine, sys.stdout, as_json=arguments.json))
+
+
 def _doctor(arguments: argparse.Namespace) -> int:
     from roo_tui.headless.doctor import examine, report
 
@@ -247,7 +261,10 @@ def _require_key(settings: "Settings", *, demo: bool) -> None:
 
 def _engine(workspace: Path, settings: "Settings", *, demo: bool = False, auto_approve: bool = False) -> "Engine":
     from roo_tui.engine import Engine
+    from roo_tui.plain_text import one_line
 
+    for problem in settings.problems:
+        print(f"roo-tui: {one_line(problem)}", file=sys.stderr)
     return Engine(workspace, settings, demo=demo, auto_approve=auto_approve, headless=True)
 
 
@@ -359,6 +376,11 @@ def _command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument("id", metavar="ID")
             parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")
             parser.add_argument("--format", choices=("json", "jsonl", "markdown"), default="markdown")
+        case "stats":
+            parser.add_argument("--json", action="store_true", help="print a JSON list, one object a reduction")
+        case "context":
+            parser.add_argument("id", metavar="ID")
+            parser.add_argument("--json", action="store_true", help="print it as JSON")
         case "condense":
             parser.add_argument("id", metavar="ID")
             parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
@@ -378,5 +400,7 @@ _COMMANDS: dict[str, tuple[str, Any]] = {
     "condense": ("Condense a task's context", _condense),
     "rewind": ("Take a task back to an earlier entry", _rewind),
     "undo": ("Take back a task's newest condense, truncation or rewind", _undo),
+    "context": ("Say what fills a task's context window, by kind and by entry", _context),
+    "stats": ("Say what every condense, truncation and mask came to", _stats),
     "doctor": ("Say what is found, what is missing, and what to do", _doctor),
 }

@@ -214,3 +214,14 @@ class QueuedMessage:
 
     id: int
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReduction:
+    """One condense, truncation, mask or failed condense of any task, for `roo-tui stats`."""
+
+    task_id: str
+    entry_id: EntryId
+    at_ms: int
+    body: Condense | Truncation | Mask | CondenseFailed
+    undone: bool = False

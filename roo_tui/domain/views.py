@@ -196,6 +196,33 @@ class ContextUse:
 
 
 @dataclass(frozen=True, slots=True)
+class KindShare:
+    """The tokens one kind of content has in the context window."""
+
+    kind: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryShare:
+    """The tokens one visible entry has in the context window."""
+
+    entry_id: EntryId
+    role: str
+    title: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBreakdown:
+    """What fills the context window: by kind, largest first, and by entry, in order."""
+
+    tokens: int = 0
+    by_kind: tuple[KindShare, ...] = ()
+    by_entry: tuple[EntryShare, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What the header and footer show of the open task."""
 

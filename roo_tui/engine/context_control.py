@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from roo_tui.context.breakdown import breakdown
 from roo_tui.context.condense import CondenseError, Services, Situation, condense
 from roo_tui.context.effective import effective_history
 from roo_tui.context.ladder import Guards, reduce
@@ -34,7 +35,7 @@ from roo_tui.domain.events import (
 from roo_tui.domain.ids import EntryId, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
 from roo_tui.domain.requests import ModelEvent, Request, ToolSpec
-from roo_tui.domain.views import ContextUse
+from roo_tui.domain.views import ContextBreakdown, ContextUse
 from roo_tui.engine.environment import environment_details
 from roo_tui.engine.folding import fold_files, read_files
 from roo_tui.engine.header import header_of
@@ -134,6 +135,13 @@ class ContextControl:
     def _measure(self, path: tuple[Entry, ...]) -> int:
         raw = self._runtime.counter.count_request(self._runtime.system, specs(), effective_history(path))
         return context_tokens(None, raw, self.ratio())
+
+    async def breakdown(self) -> ContextBreakdown:
+        """Return what fills the context window, by kind and by entry."""
+        path, runtime = self._task.log.path(), self._runtime
+        return await asyncio.to_thread(
+            breakdown, path, runtime.counter, self.ratio(), system=runtime.system, tools=specs()
+        )
 
     def ratio(self) -> float:
         info = self._runtime.model.info

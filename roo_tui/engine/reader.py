@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Iterable
 
-from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, TaskInfo, UserMessage
+from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
+from roo_tui.domain.views import ContextBreakdown, ContextUse, Header, RewindPoint, RewindPreview, Row
 from roo_tui.engine.exporting import export_text
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
@@ -41,6 +41,12 @@ class Reader:
     def context_use(self) -> ContextUse:
         return self.session.context.use() if self.session else ContextUse()
 
+    async def context_breakdown(self) -> ContextBreakdown:
+        """Return what fills the context window of the next request."""
+        if self.session is None:
+            return ContextBreakdown()
+        return await self.session.context.breakdown()
+
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()
 
@@ -53,6 +59,10 @@ class Reader:
     async def tasks(self) -> list[TaskInfo]:
         """Return the tasks that hold anything, newest first."""
         return [task for task in await self._runtime.store.tasks() if task.entries]
+
+    async def reductions(self) -> tuple[StoredReduction, ...]:
+        """Return what every change to a context came to, over all tasks."""
+        return await self._runtime.store.reductions()
 
     async def output(self, call_id: str) -> str:
         """Return the whole output of a call, where the result shows it cut.

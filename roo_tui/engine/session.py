@@ -55,9 +55,14 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
 
 
 async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:
-    """Keep the answer that was streaming, and close every call without running it again."""
+    """Keep the answer that was streaming, and close every call."""
     if draft is not None:
         await task.record(draft, drop_draft=True)
+    await close_open_calls(task)
+
+
+async def close_open_calls(task: OpenTask) -> None:
+    """Give every call that has no result one that says so, without running it again."""
     path = task.log.path()
     started = {entry.body.call_id for entry in path if isinstance(entry.body, CallStarted)}
     for call in open_calls(path):

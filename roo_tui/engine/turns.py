@@ -15,7 +15,7 @@ from roo_tui.domain.ids import new_id
 from roo_tui.engine.environment import environment_details
 from roo_tui.engine.project_rules import custom_commands, system_prompt
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.session import Session
+from roo_tui.engine.session import Session, close_open_calls
 from roo_tui.engine.turn import Turn
 from roo_tui.engine.words import compose
 from roo_tui.plain_text import one_line
@@ -90,6 +90,8 @@ async def _add_words(runtime: Runtime, session: Session, words: str, queued: int
     """Commit what the person typed, with what belongs to it; empty words continue where the task stands."""
     task = session.task
     await read_project(runtime)
+    # A result that could not be stored (the disk was full) is missing still.
+    await close_open_calls(task)
     await session.snapshots.before_message()
     if words.strip():
         environment = await asyncio.to_thread(environment_details, runtime, task, datetime.now())

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from roo_tui.domain.entries import Entry, TaskInfo
+from roo_tui.domain.entries import Entry, StoredReduction, TaskInfo
 from roo_tui.domain.events import Event
 from roo_tui.domain.ids import EntryId, TaskId
-from roo_tui.domain.views import ContextUse, Header, Row
+from roo_tui.domain.views import ContextBreakdown, ContextUse, Header, Row
 
 
 class EventSource(Protocol):
@@ -28,6 +28,10 @@ class Reader(Protocol):
     def context_use(self) -> ContextUse: ...
 
     async def tasks(self) -> list[TaskInfo]: ...
+
+    async def context_breakdown(self) -> ContextBreakdown: ...
+
+    async def reductions(self) -> tuple[StoredReduction, ...]: ...
 
     async def export(self, view: str, form: str) -> str: ...
 

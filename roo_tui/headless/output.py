@@ -158,7 +158,7 @@ def _line(row: Row) -> str:
             "denied",
             "lost",
         ):
-            mark = "" if state == "done" else state
+            mark = "" if state in ("done", detail) else state
             return "  ".join(filter(None, (tool, one_line(title, 100), one_line(detail, 60), mark)))
         case ReductionRow() as body:
             return reduction_line(body)

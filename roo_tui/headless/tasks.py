@@ -28,7 +28,7 @@ _CONDENSE_CODES = {
 
 async def list_tasks(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
     """Print every task, newest first."""
-    async with _started(engine):
+    async with started(engine):
         tasks = await engine.read.tasks()
     if as_json:
         print(encode(tasks), file=out)
@@ -47,7 +47,7 @@ def _task_line(task: TaskInfo) -> str:
 
 async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO) -> ExitCode:
     """Make a task of a file; the new task's id is the last word printed."""
-    async with _started(engine):
+    async with started(engine):
         task_id = await engine.import_file(path, form)
     print(f"Imported {one_line(path.name)} as task {task_id}", file=out)
     return ExitCode.OK
@@ -55,7 +55,7 @@ async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO
 
 async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
     """Print a task; one that is open elsewhere can be exported too."""
-    async with _started(engine):
+    async with started(engine):
         await engine.open_task(task_id)
         text = await engine.read.export(view, form)
     out.write(text if text.endswith("\n") else text + "\n")
@@ -78,7 +78,7 @@ async def condense_task(engine: EngineProtocol, task_id: str, out: TextIO, *, as
         await engine.condense()
         await engine.idle()
 
-    async with _opened(engine, task_id):
+    async with opened(engine, task_id):
         try:
             with cancelled_by_signals(engine):
                 await listening(engine.subscribe(), hear, work(), engine)
@@ -125,7 +125,7 @@ async def rewind_task(
         if isinstance(event, PromptRestored):
             restored.append(event.words)
 
-    async with _opened(engine, task_id):
+    async with opened(engine, task_id):
         await listening(engine.subscribe(), hear, _discard(engine.rewind(point, files=files)), engine)
         use = engine.read.context_use()
     what = "conversation and files" if files else "conversation"
@@ -137,7 +137,7 @@ async def rewind_task(
 
 async def undo_task(engine: EngineProtocol, task_id: str, out: TextIO) -> ExitCode:
     """Take back a task's newest condense, truncation or rewind."""
-    async with _opened(engine, task_id):
+    async with opened(engine, task_id):
         await engine.undo()
         use = engine.read.context_use()
     print(f"Undone; the context holds {use.used:,} tokens.", file=out)
@@ -149,7 +149,8 @@ async def _discard(work: Any) -> None:
 
 
 @asynccontextmanager
-async def _started(engine: EngineProtocol) -> AsyncIterator[None]:
+async def started(engine: EngineProtocol) -> AsyncIterator[None]:
+    """A started engine, closed at the end."""
     try:
         await engine.start()
         yield
@@ -158,8 +159,10 @@ async def _started(engine: EngineProtocol) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _opened(engine: EngineProtocol, task_id: str) -> AsyncIterator[None]:
-    async with _started(engine):
+async def opened(engine: EngineProtocol, task_id: str, *, writable: bool = True) -> AsyncIterator[None]:
+    """An engine with a task open, closed at the end. Raises TaskLocked where it must be writable and is not."""
+    async with started(engine):
         await engine.open_task(task_id)
-        require_writable(engine)
+        if writable:
+            require_writable(engine)
         yield

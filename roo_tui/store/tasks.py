@@ -11,7 +11,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,11 +21,12 @@ from roo_tui.domain.entries import (
     Entry,
     HeadMove,
     QueuedMessage,
+    StoredReduction,
     TaskInfo,
 )
 from roo_tui.domain.errors import StoreError, TaskNotFound
 from roo_tui.domain.ids import EntryId, TaskId, entry_ref, new_id
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
 from roo_tui.plain_text import well_formed
 from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
 from roo_tui.store.database import Database
@@ -172,6 +173,26 @@ class Store:
                 queue=tuple(QueuedMessage(*item) for item in queue),
                 draft=draft_body if isinstance(draft_body, AssistantMessage) else None,
             )
+
+        return await self._database.run(work)
+
+    async def reductions(self) -> tuple[StoredReduction, ...]:
+        """Return every condense, truncation, mask and failed condense of every task, oldest first."""
+
+        def work(connection: sqlite3.Connection) -> tuple[StoredReduction, ...]:
+            rows = connection.execute(
+                "SELECT task_id, id, at_ms, body, version FROM entries WHERE json_extract(body, '$.kind') IN"
+                " ('condense', 'truncation', 'mask', 'condense_failed', 'toggle') ORDER BY at_ms, id"
+            )
+            found: dict[tuple[TaskId, EntryId], StoredReduction] = {}
+            for task_id, id, at_ms, text, version in rows:
+                body = decode(text, version)
+                if isinstance(body, Toggle) and (task_id, body.marker_id) in found:
+                    marker = found[task_id, body.marker_id]
+                    found[task_id, body.marker_id] = replace(marker, undone=not body.on)
+                elif isinstance(body, Condense | Truncation | Mask | CondenseFailed):
+                    found[task_id, id] = StoredReduction(task_id, id, at_ms, body)
+            return tuple(found.values())
 
         return await self._database.run(work)
 

@@ -1,0 +1,80 @@
+"""Commands that show figures: what fills a task's context, and what every reduction came to."""
+
+from collections.abc import Iterable
+from statistics import median
+from typing import Any, TextIO
+
+from roo_tui.domain.entries import StoredReduction
+from roo_tui.domain.ids import entry_ref
+from roo_tui.domain.markers import CondenseFailed, Reduction
+from roo_tui.domain.views import ContextBreakdown
+from roo_tui.headless.as_json import encode, plain
+from roo_tui.headless.engine_protocol import EngineProtocol
+from roo_tui.headless.exit_codes import ExitCode
+from roo_tui.headless.tasks import opened, started
+from roo_tui.plain_text import one_line
+
+
+async def show_context(engine: EngineProtocol, task_id: str, out: TextIO, *, as_json: bool) -> ExitCode:
+    """Print what fills a task's context window, by kind and by entry."""
+    async with opened(engine, task_id, writable=False):
+        found = await engine.read.context_breakdown()
+        use = engine.read.context_use()
+    if as_json:
+        print(encode({"task_id": task_id, "use": plain(use), **plain(found)}), file=out)
+    else:
+        out.writelines(f"{line}\n" for line in _context_lines(found, use.window))
+    return ExitCode.OK
+
+
+def _context_lines(found: ContextBreakdown, window: int) -> Iterable[str]:
+    yield f"{found.tokens:,} of {window:,} tokens"
+    yield ""
+    for kind in found.by_kind:
+        yield f"{kind.tokens:>10,}  {100 * kind.tokens / max(found.tokens, 1):>4.0f} %  {one_line(kind.kind)}"
+    yield ""
+    for entry in found.by_entry:
+        yield f"{entry.tokens:>10,}  {entry_ref(entry.entry_id):<7}{entry.role:<10} {one_line(entry.title)}"
+
+
+async def show_stats(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
+    """Print what the reductions of every task came to."""
+    async with started(engine):
+        found = await engine.read.reductions()
+    if as_json:
+        print(encode([plain(reduction) for reduction in found]), file=out)
+    else:
+        out.writelines(f"{line}\n" for line in _stats_lines(found))
+    return ExitCode.OK
+
+
+def _stats_lines(found: tuple[StoredReduction, ...]) -> Iterable[str]:
+    groups: dict[str, list[StoredReduction]] = {}
+    for reduction in found:
+        groups.setdefault(_group(reduction), []).append(reduction)
+    if not groups:
+        yield "Nothing was condensed, truncated or masked yet."
+        return
+    yield f"{'':<28}{'times':>6}{'undone':>8}{'tokens freed':>14}{'cost':>9}{'median s':>10}"
+    for name, members in sorted(groups.items()):
+        figures = [member.body.figures for member in members if not isinstance(member.body, CondenseFailed)]
+        freed = sum(figure.tokens_before - figure.tokens_after for figure in figures)
+        cost = sum(_cost(member) for member in members)
+        took = median(figure.duration_s for figure in figures) if figures else 0.0
+        undone = sum(member.undone for member in members)
+        yield f"{name:<28}{len(members):>6,}{undone:>8,}{freed:>14,}{f'${cost:.2f}':>9}{took:>10.1f}"
+
+
+def _group(reduction: StoredReduction) -> str:
+    body = reduction.body
+    if isinstance(body, CondenseFailed):
+        return "condense cancelled" if body.cancelled else "condense failed"
+    figures: Reduction = body.figures
+    how: Any = ", ".join(part for part in (figures.strategy, figures.shape) if part)
+    return f"{body.kind} ({how})" if how else body.kind
+
+
+def _cost(reduction: StoredReduction) -> float:
+    body = reduction.body
+    cost = body.cost_usd if isinstance(body, CondenseFailed) else body.figures.cost_usd
+    return cost or 0.0

@@ -1,0 +1,113 @@
+"""Draws every picture of this folder from the demo: python -m screenshots.take
+
+Needs the development setup; `rsvg-convert` (librsvg) makes the PNG files, without it only the SVG files are drawn.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.support.demo_app import DemoScreen, demo_app
+
+HERE = Path(__file__).parent
+SIZES = ((120, 40), (80, 24))
+TASK = "Fix the failing date test"
+# The pictures name no font server: whoever looks at them has a monospaced font.
+_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+_LEADING_BLANKS = re.compile(r'(<text [^>]*?)x="([\d.]+)"([^>]*>)((?:&#160;)+)(?=[^<])')
+_CELL = 12.2
+
+
+def main() -> None:
+    # The demo's commands name the running Python: in a picture its name is enough.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    sys.executable = "python"
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as home:
+            os.environ |= {"HOME": home, "ROO_TUI_HOME": f"{home}/.roo-tui"}
+            asyncio.run(session(size, Path(home, "sample-project")))
+    to_png()
+
+
+async def session(size: tuple[int, int], workspace: Path) -> None:
+    """Play the demo once and take a picture at each telling moment."""
+    async with demo_app(workspace, size=size) as screen:
+        await screen.sees("DEMO")
+        await screen.type(TASK)
+        await screen.press("enter")
+        await screen.sees("Allow execute_command?")
+        await screen.press("tab", "y")
+        await screen.sees("Allow apply_diff?")
+        await settle(screen)
+        take(screen, "approval", size)
+        await screen.press("tab", "y")
+        await screen.until(lambda: "Allow apply_diff?" not in screen.text(), "the edit")
+        await screen.sees("Allow execute_command?")
+        await screen.press("tab", "y")
+        await screen.until(lambda: not screen.engine.busy, "the end of the turn")
+        await settle(screen)
+        take(screen, "chat", size)
+        await open_condense(screen)
+        take(screen, "condensed", size)
+        await screen.press("escape", "ctrl+r")
+        await screen.sees("Rewind")
+        await screen.press("end")
+        await screen.sees("billing/dates.py")
+        await settle(screen)
+        take(screen, "rewind", size)
+        await screen.press("escape", "f2")
+        await settle(screen)
+        take(screen, "settings", size)
+        await screen.press("escape", "f3")
+        await settle(screen)
+        take(screen, "tasks", size)
+        await screen.press("escape", "f1")
+        await settle(screen)
+        take(screen, "help", size)
+
+
+async def open_condense(screen: DemoScreen) -> None:
+    transcript = screen.app.chat.transcript
+    row = next(row for row in await screen.rows() if getattr(row.body, "kind", "") == "condense")
+    transcript.scroll_to_key(row.key)
+    transcript.toggle(row.key)
+    await settle(screen)
+    transcript.scroll_to_key(row.key)
+    await settle(screen)
+
+
+async def settle(screen: DemoScreen) -> None:
+    for _ in range(5):
+        await screen.pilot.pause(0.05)
+
+
+def take(screen: DemoScreen, name: str, size: tuple[int, int]) -> None:
+    svg = _FONT_FACE.sub("", screen.app.export_screenshot(title="roo-tui"))
+    svg = _LEADING_BLANKS.sub(_indented, svg)
+    (HERE / f"{name}-{size[0]}x{size[1]}.svg").write_text(svg, encoding="utf-8")
+
+
+def _indented(match: re.Match[str]) -> str:
+    """Blanks at the start of a text are dropped by some programs: the text starts further right instead."""
+    start, x, rest, blanks = match.groups()
+    return f'{start}x="{float(x) + _CELL * blanks.count(";"):.1f}"{rest}'
+
+
+def to_png() -> None:
+    program = shutil.which("rsvg-convert")
+    if program is None:
+        print("rsvg-convert was not found: no PNG files were made")
+        return
+    for svg in sorted(HERE.glob("*.svg")):
+        subprocess.run([program, "-z", "1.2", svg, "-o", svg.with_suffix(".png")], check=True)
+
+
+if __name__ == "__main__":
+    main()

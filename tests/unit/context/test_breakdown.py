@@ -1,0 +1,47 @@
+"""What fills the context window."""
+
+from roo_tui.context.breakdown import breakdown
+from roo_tui.context.tokens import TokenCounter
+from roo_tui.domain.blocks import Text, ToolResult, ToolUse
+from roo_tui.domain.entries import AssistantMessage, Body, CallRecord, Entry, UserMessage
+from roo_tui.domain.markers import Condense
+from roo_tui.domain.requests import ToolSpec
+
+COUNTER = TokenCounter()
+TOOLS = (ToolSpec("read_file", "Reads a file.", {"type": "object"}),)
+
+
+def path(*bodies: Body) -> tuple[Entry, ...]:
+    return tuple(Entry(number, number - 1 or None, 0, body) for number, body in enumerate(bodies, 1))
+
+
+HISTORY = (
+    UserMessage((Text("fix it"), Text("<environment_details>\nTime\n</environment_details>")), words="fix it"),
+    AssistantMessage((Text("Looking."), ToolUse("c1", "read_file", {"path": "a.py"}))),
+    UserMessage((ToolResult("c1", "line\n" * 50),), source="tools", calls=(CallRecord("c1", "read_file"),)),
+)
+
+
+def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
+    found = breakdown(path(*HISTORY), COUNTER, 1.0, system=("You are an agent.",), tools=TOOLS)
+    assert {share.kind for share in found.by_kind} == {
+        "system prompt",
+        "tools",
+        "your messages",
+        "environment details",
+        "answers",
+        "tool calls",
+        "results of read_file",
+    }
+    assert found.by_kind[0].kind == "results of read_file"
+    sent = COUNTER.count_request(("You are an agent.",), TOOLS, [entry.body for entry in path(*HISTORY)])
+    assert found.tokens == sent
+    assert [share.title for share in found.by_entry] == ["fix it", "read_file", "read_file"]
+
+
+def test_what_a_condense_hides_fills_nothing() -> None:
+    condensed = (*HISTORY, Condense((1, 2, 3), (Text("## Conversation Summary\nAll of it."),)))
+    found = breakdown(path(*condensed), COUNTER, 2.0, system=(), tools=())
+    assert [share.kind for share in found.by_kind] == ["summaries"]
+    assert found.tokens == 2 * COUNTER.count_text("## Conversation Summary\nAll of it.")
+    assert [share.entry_id for share in found.by_entry] == [4]
