@@ -192,7 +192,9 @@ def _message(entry: Entry) -> Visible | None:
 
 def _replacement(marker_id: EntryId, marker: Condense | Truncation, counts: dict[EntryId, int]) -> Visible | None:
     if isinstance(marker, Truncation):
-        return Visible(marker_id, "user", (truncation_line(counts[marker_id]),), "truncation")
+        # An imported one may hide nothing but what a summary had hidden before.
+        count = counts[marker_id]
+        return Visible(marker_id, "user", (truncation_line(count),), "truncation") if count else None
     return Visible(marker_id, "user", marker.summary, "summary") if marker.summary else None
 
 

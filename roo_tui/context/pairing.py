@@ -31,9 +31,9 @@ def repair(messages: Sequence[Visible], *, provider: str = "", model: str = "") 
     """Return a request's messages: valid for the Messages API whatever the history holds.
 
     Neighbours of one role are merged, tool results first. A call without result gets one that says so; a result whose
-    call is not just before goes as text, unless its call has been answered. Reasoning and opaque blocks are kept only
-    for the `provider` and `model` they came from. A message only changes when its own turn does, so the beginning of a
-    longer history stays byte for byte the same and is read from the provider's cache.
+    call is not just before, or has been answered, goes as text, unless the same was told before. Reasoning and opaque
+    blocks are kept only for the `provider` and `model` they came from. A message only changes when its own turn does,
+    so the beginning of a longer history stays byte for byte the same and is read from the provider's cache.
 
     The last message is the assistant's only where the history ends so; see `with_user_blocks`. An empty history gives
     no messages. Takes about 10 ms for 1,000 messages: call it in a thread for long histories.
@@ -138,7 +138,8 @@ class _Building:
     used_ids: set[str] = field(default_factory=set)
     # The calls the last assistant message still waits for: the id in the log, and the call as it is sent.
     waiting: list[tuple[str, ToolUse]] = field(default_factory=list)
-    answered: set[str] = field(default_factory=set)
+    # What results said, by the id in the log.
+    told: set[tuple[str, str]] = field(default_factory=set)
 
     def add_assistant(self, blocks: list[Block]) -> None:
         sent = tuple(self._unique(block) if isinstance(block, ToolUse) else block for block in blocks)
@@ -186,14 +187,14 @@ class _Building:
             if not isinstance(block, ToolResult):
                 others.append(block)
                 continue
+            content = result_text(block).strip()
             place = next((at for at, (log_id, _) in enumerate(self.waiting) if log_id == block.tool_use_id), None)
             if place is not None:
                 _, call = self.waiting.pop(place)
                 results.append(block if call.id == block.tool_use_id else replace(block, tool_use_id=call.id))
-                self.answered.add(block.tool_use_id)
-            elif block.tool_use_id not in self.answered and (content := result_text(block).strip()):
-                self.answered.add(block.tool_use_id)
+            elif content and (block.tool_use_id, content) not in self.told:
                 others.append(Text(render("condense/late_result", content=content)))
+            self.told.add((block.tool_use_id, content))
         return results, others
 
     def _missing(self) -> list[Block]:

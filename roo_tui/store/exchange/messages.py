@@ -27,7 +27,7 @@ def read_messages(path: Path) -> list[Body]:
     Raises:
         ExchangeError: the file cannot be read or is not such a list; the text names the message and block, from 0.
     """
-    messages = _parsed(path)
+    messages = read_json(path)
     if not isinstance(messages, list):
         raise ExchangeError(
             f"{path} does not hold a list of messages but {_json_kind(messages)}; nothing was imported."
@@ -48,7 +48,12 @@ class _Invalid(ValueError):
     """What is wrong with a message, worded to follow its number."""
 
 
-def _parsed(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds, gzip-compressed or not.
+
+    Raises:
+        ExchangeError: it cannot be read or is not JSON.
+    """
     try:
         data = path.read_bytes()
         if data.startswith(b"\x1f\x8b"):
@@ -78,17 +83,19 @@ def _body(message: Any, calls: dict[str, ToolUse]) -> Body:
         return AssistantMessage(blocks)
     if tool_uses(blocks):
         raise _Invalid("is the user's and holds a tool use; those belong to the assistant's")
-    records = tuple(_record(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
-    return UserMessage(blocks, words=_typed(blocks), source="import", calls=records)
+    records = tuple(record_of(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
+    return UserMessage(blocks, words=typed_words(blocks), source="import", calls=records)
 
 
-def _record(result: ToolResult, call: ToolUse | None) -> CallRecord:
+def record_of(result: ToolResult, call: ToolUse | None) -> CallRecord:
+    """Return what is known of a finished call; None stands for a call that is not in the file."""
     if call is None:
         return CallRecord(result.tool_use_id, "")
     return CallRecord(call.id, call.name, call_facts(call, result))
 
 
-def _typed(blocks: tuple[Block, ...]) -> str:
+def typed_words(blocks: tuple[Block, ...]) -> str:
+    """Return the texts among the blocks that no agent added."""
     texts = [block.text for block in blocks if isinstance(block, Text)]
     return "\n\n".join(text for text in texts if text and not text.lstrip().startswith(_ADDED))
 
@@ -103,13 +110,18 @@ def _blocks(content: Any) -> tuple[Block, ...]:
         if not isinstance(block, dict):
             raise _Invalid(f"has {_json_kind(block)} where block {index} should be an object")
         try:
-            blocks.append(_block(block))
+            blocks.append(block_of(block))
         except KeyError as error:
             raise _Invalid(f"has a {block['type']} block ({index}) without a valid {error}") from error
     return tuple(blocks)
 
 
-def _block(block: dict[str, Any]) -> Block:
+def block_of(block: dict[str, Any]) -> Block:
+    """Return one content block (Messages API); blocks of unknown types are kept opaque.
+
+    Raises:
+        KeyError: a field is missing or of the wrong type; it names the field.
+    """
     match block.get("type"):
         case "text":
             return Text(_string(block, "text"))

@@ -52,10 +52,11 @@ def test_a_call_without_a_result_gets_one_that_says_so():
     assert request(HELLO, ("a", use("c")))[-1] == Message("user", (ToolResult("c", MISSING, is_error=True),))
 
 
-def test_a_second_result_of_one_call_is_left_out():
-    assert request(HELLO, ("a", use("c")), ("u", ToolResult("c", "r"), ToolResult("c", "again")))[-1].blocks == (
-        ToolResult("c", "r"),
-    )
+def test_a_second_result_of_one_call_is_told_as_text_if_it_says_something_new():
+    results = (ToolResult("c", "r"), ToolResult("c", "r"), ToolResult("c", "again"))
+    told = Text(render("condense/late_result", content="again"))
+    assert request(HELLO, ("a", use("c")), ("u", *results))[-1].blocks == (results[0], told)
+    assert request(HELLO, ("a", use("c")), ("u", results[0]), ("a", Text("ok")), ("u", *results))[-1].blocks == (told,)
 
 
 def test_a_result_whose_call_is_not_just_before_goes_as_text():

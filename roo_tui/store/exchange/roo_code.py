@@ -1,0 +1,336 @@
+"""Roo Code's task folders: read as the bodies of a task's entries; and a path written as Roo Code keeps it.
+
+`api_conversation_history.json` is a list of messages in which nothing is deleted. A summary or the marker of a
+truncation is a message among them, and what one of them hides carries its id:
+
+    isSummary, condenseId               condenseParent      a condense
+    isTruncationMarker, truncationId    truncationParent    a truncation
+
+A summary hides everything before it. A truncation's marker stands where the hidden part was, not where in time it was
+made: `ui_messages.json`, the list of what a person saw, has an event with its id.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from roo_tui.domain.blocks import Block, Message, Opaque, Text, ToolUse, tool_results, tool_uses
+from roo_tui.domain.entries import AssistantMessage, Body, Entry, Unknown, UserMessage
+from roo_tui.domain.errors import ExchangeError
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.markers import Condense, Marker, Reduction, Truncation
+from roo_tui.plain_text import one_line
+from roo_tui.store.exchange.export import messages_json
+from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_words
+
+MESSAGES_FILE = "api_conversation_history.json"
+EVENTS_FILE = "ui_messages.json"
+
+_TITLE_LENGTH = 80
+_TRUNCATED = "[Sliding window truncation: {} messages hidden to reduce context]"
+# Roo Code's wrappers of what a person typed.
+_WRAPPER = re.compile(r"</?(?:task|user_message|feedback|answer)>")
+# Before it had native tool calls, results came as text under such a line.
+_RESULT_AS_TEXT = re.compile(r"\[[a-z_]+\b[^\n]*\] Result:")
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RooTask:
+    """A task as it was read: bodies in the order they came to be, and when each did (ms since 1970).
+
+    The ids that markers hide count the bodies from 1.
+    """
+
+    title: str
+    bodies: tuple[Body, ...]
+    times: tuple[int, ...]
+
+
+def is_task(path: Path) -> bool:
+    """Say whether a path is a Roo Code task folder, or the file of messages in one."""
+    return _file(path, MESSAGES_FILE) is not None
+
+
+def read_task(path: Path) -> RooTask:
+    """Return the task of a folder, or of the file of messages in it; each file may be gzip-compressed.
+
+    Without `ui_messages.json` markers stand where the messages say. Messages of unknown kinds are kept and never sent.
+
+    Raises:
+        ExchangeError: there is no such file, or it cannot be read or is not a list of messages.
+    """
+    messages_file = _file(path, MESSAGES_FILE)
+    if messages_file is None:
+        raise ExchangeError(f"{path} is no Roo Code task: it has no {MESSAGES_FILE}; nothing was imported.")
+    messages = _list(messages_file)
+    if not messages:
+        raise ExchangeError(f"{messages_file} holds no messages; there is nothing to import.")
+    events_file = _file(path, EVENTS_FILE)
+    events = _list(events_file) if events_file else []
+    timed = from_tagged(messages, events)
+    return RooTask(_title(events, timed), tuple(body for body, _ in timed), tuple(at_ms for _, at_ms in timed))
+
+
+def from_tagged(messages: Sequence[Json], events: Sequence[Json] = ()) -> list[tuple[Body, int]]:
+    """Return Roo Code's tagged messages as bodies with their times, in the order they came to be.
+
+    `events` are the messages of the user interface. A marker hides what carries its id and was visible until then, a
+    summary everything before it. Tags that name no marker hide nothing.
+    """
+    items = _items(messages, _Events(events))
+    items.sort(key=lambda item: (item.made_after, item.kind == "truncation", item.at_ms))
+    calls: dict[str, ToolUse] = {}
+    visible: dict[EntryId, _Item] = {}
+    timed: list[tuple[Body, int]] = []
+    for entry_id, item in enumerate(items, start=1):
+        hides = [earlier_id for earlier_id, earlier in visible.items() if item.takes(earlier)]
+        for hidden_id in hides:
+            del visible[hidden_id]
+        visible[entry_id] = item
+        timed.append((_body(item, tuple(hides), calls), item.at_ms))
+    return timed
+
+
+def to_tagged(path: Sequence[Entry], active: Mapping[EntryId, Marker]) -> list[dict[str, Any]]:
+    """Return a path as Roo Code's tagged messages, hidden ones included; what a model never gets is left out.
+
+    `active` are the markers that are on, in path order; Roo Code knows no others, and no masks.
+    """
+    position = {entry.id: place for place, entry in enumerate(path)}
+    places: dict[EntryId, tuple[int, int]] = {}
+    parents: dict[EntryId, dict[str, str]] = {}
+    for marker_id, marker in active.items():
+        if isinstance(marker, Condense | Truncation):
+            hides = [hidden_id for hidden_id in marker.hides if hidden_id in position]
+            anchors = (places.get(hidden_id, (position[hidden_id], 0))[0] for hidden_id in hides)
+            places[marker_id] = (max(anchors, default=position[marker_id]), position[marker_id])
+            name = "condenseParent" if isinstance(marker, Condense) else "truncationParent"
+            for hidden_id in hides:
+                for covered in _covered(hidden_id, active) if isinstance(marker, Condense) else [hidden_id]:
+                    parents.setdefault(covered, {}).setdefault(name, entry_ref(marker_id))
+    placed = sorted(path, key=lambda entry: places.get(entry.id, (position[entry.id], 0)))
+    tagged = ((_tagged(entry, active), entry) for entry in placed)
+    return [message | {"ts": entry.at_ms} | parents.get(entry.id, {}) for message, entry in tagged if message]
+
+
+@dataclass(slots=True)
+class _Item:
+    """One message of the list. `made_after` is the place of the last message that was there when it was made."""
+
+    place: int
+    message: Json
+    kind: str
+    at_ms: int
+    event: Json = field(default_factory=dict)
+    made_after: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The id that what a marker hides carries."""
+        return str(self.message.get("condenseId" if self.kind == "summary" else "truncationId") or "")
+
+    def takes(self, earlier: "_Item") -> bool:
+        """Say whether this hides a message that was there when it was made, and was visible."""
+        if self.kind == "summary":
+            return earlier.place < self.place
+        return self.kind == "truncation" and bool(self.id) and earlier.message.get("truncationParent") == self.id
+
+
+class _Events:
+    """What the user interface tells: when markers were made and what they came to, and what requests cost."""
+
+    def __init__(self, events: Sequence[Json]) -> None:
+        self._condenses: dict[str, Json] = {}
+        self._truncations: dict[str, Json] = {}
+        # A condense that an error of the provider forced has no id in its event.
+        self._nameless: list[Json] = []
+        self._costs: list[tuple[int, float]] = []
+        for event in events:
+            if not isinstance(event, Mapping):
+                continue
+            figures = event.get("contextCondense") or event.get("contextTruncation")
+            if event.get("say") == "api_req_started":
+                self._add_cost(event)
+            elif event.get("partial") is True or not isinstance(figures, Mapping):
+                continue
+            elif truncation_id := figures.get("truncationId"):
+                self._truncations.setdefault(str(truncation_id), event)
+            elif condense_id := figures.get("condenseId"):
+                self._condenses.setdefault(str(condense_id), event)
+            elif event.get("contextCondense"):
+                self._nameless.append(event)
+
+    def of(self, item: _Item) -> Json:
+        """Return the event of a marker, empty where there is none."""
+        if item.kind == "truncation":
+            return self._truncations.get(item.id, {})
+        if item.id in self._condenses:
+            return self._condenses[item.id]
+        later = (event for event in self._nameless if _time(event) >= item.at_ms)
+        return next(later, {})
+
+    def cost(self, after_ms: int, until_ms: int) -> float | None:
+        """Return what the requests begun in this time cost, None where nothing is known."""
+        costs = [cost for at_ms, cost in self._costs if after_ms < at_ms <= until_ms]
+        return sum(costs) if costs else None
+
+    def _add_cost(self, event: Json) -> None:
+        try:
+            told = json.loads(event.get("text") or "{}")
+        except (ValueError, TypeError):
+            return
+        cost = told.get("cost") if isinstance(told, dict) else None
+        if isinstance(cost, int | float) and not isinstance(cost, bool):
+            self._costs.append((_time(event), float(cost)))
+
+
+def _items(messages: Sequence[Json], events: _Events) -> list[_Item]:
+    items: list[_Item] = []
+    now = answered = 0
+    for place, message in enumerate(messages):
+        message = message if isinstance(message, Mapping) else {"value": message}
+        kind = "message"
+        if message.get("isSummary"):
+            kind = "summary"
+        elif message.get("isTruncationMarker"):
+            kind = "truncation"
+        item = _Item(place, message, kind, _time(message) or now)
+        if kind == "message":
+            now = max(now, item.at_ms)
+            if message.get("role") == "assistant":
+                item.cost_usd, answered = events.cost(answered, item.at_ms), item.at_ms
+        else:
+            item.event = events.of(item)
+            item.at_ms = _time(item.event) or item.at_ms
+        items.append(item)
+    for item in items:
+        item.made_after = _made_after(item, items) if item.kind == "truncation" else item.place
+    return items
+
+
+def _made_after(marker: _Item, items: Sequence[_Item]) -> int:
+    """Return the place of the last message that was there when a truncation was made.
+
+    It was made after all it hides, after every summary that did not take its marker along, and before the one that did.
+    """
+    by_condense_id = {item.id: item for item in items if item.kind == "summary" and item.id}
+    taken_by = by_condense_id.get(str(marker.message.get("condenseParent")))
+    end = taken_by.place if taken_by and taken_by.place > marker.place else len(items)
+    told = _time(marker.event)
+    return max(
+        (
+            item.place
+            for item in items[:end]
+            if item.place < marker.place
+            or item.kind == "summary"
+            or (marker.id and item.message.get("truncationParent") == marker.id)
+            or (item.kind == "message" and item.at_ms < told)
+        ),
+        default=0,
+    )
+
+
+def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) -> Body:
+    """Return one message as a body; `calls` holds the calls so far by id, and gets those of this message."""
+    message = item.message
+    if message.get("role") not in ("user", "assistant") or not isinstance(message.get("content"), str | list):
+        return Unknown(dict(message))
+    if item.kind == "truncation":
+        return Truncation(hides, _figures(item.event.get("contextTruncation"), "truncation"))
+    blocks = tuple(_blocks(message["content"]))
+    if item.kind == "summary":
+        return Condense(hides, blocks, _figures(item.event.get("contextCondense"), "native"))
+    if message["role"] == "assistant":
+        calls.update((call.id, call) for call in tool_uses(blocks))
+        return AssistantMessage(blocks, cost_usd=item.cost_usd)
+    records = tuple(record_of(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
+    if blocks and isinstance(blocks[0], Text) and _RESULT_AS_TEXT.match(blocks[0].text):
+        return UserMessage(blocks, source="tools")
+    return UserMessage(blocks, words=_WRAPPER.sub("", typed_words(blocks)).strip(), source="import", calls=records)
+
+
+def _blocks(content: str | list[Any]) -> Iterator[Block]:
+    if isinstance(content, str):
+        yield Text(content)
+        return
+    for block in content:
+        try:
+            yield block_of(block)
+        except (KeyError, AttributeError):
+            yield Opaque("", "", block if isinstance(block, dict) else {"value": block})
+
+
+def _figures(told: Any, strategy: str) -> Reduction:
+    if not isinstance(told, Mapping):
+        return Reduction(strategy=strategy)
+    after = told.get("newContextTokens")
+    cost = told.get("cost")
+    return Reduction(
+        strategy=strategy,
+        tokens_before=_whole(told.get("prevContextTokens")),
+        tokens_after=_whole(after),
+        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+    )
+
+
+def _covered(entry_id: EntryId, active: Mapping[EntryId, Marker]) -> Iterator[EntryId]:
+    """Yield an entry, and if it is a marker that is on, what it hides."""
+    yield entry_id
+    marker = active.get(entry_id)
+    if isinstance(marker, Condense | Truncation):
+        for hidden_id in marker.hides:
+            yield from _covered(hidden_id, active)
+
+
+def _tagged(entry: Entry, active: Mapping[EntryId, Marker]) -> dict[str, Any]:
+    body = entry.body
+    match body:
+        case UserMessage() | AssistantMessage():
+            return {"role": body.kind, "content": _content(body.blocks)} if body.blocks else {}
+        case Condense() if entry.id in active:
+            summary = {"isSummary": True, "condenseId": entry_ref(entry.id)}
+            return {"role": "user", "content": _content(body.summary)} | summary
+        case Truncation() if entry.id in active:
+            line = {"isTruncationMarker": True, "truncationId": entry_ref(entry.id)}
+            return {"role": "user", "content": _TRUNCATED.format(len(body.hides))} | line
+    return {}
+
+
+def _content(blocks: tuple[Block, ...]) -> list[dict[str, Any]]:
+    (message,) = messages_json([Message("user", blocks)])
+    content: list[dict[str, Any]] = message["content"]
+    return content
+
+
+def _title(events: Sequence[Any], timed: Sequence[tuple[Body, int]]) -> str:
+    first = events[0].get("text") if events and isinstance(events[0], Mapping) else None
+    if not isinstance(first, str) or not first.strip():
+        first = next((body.words for body, _ in timed if isinstance(body, UserMessage) and body.words), "")
+    return one_line(first, _TITLE_LENGTH)
+
+
+def _file(path: Path, name: str) -> Path | None:
+    """Return the file of this name in a task's folder, compressed or not; `path` may be the file of messages itself."""
+    folder = path.parent if path.name.removesuffix(".gz") == MESSAGES_FILE else path
+    return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)
+
+
+def _list(file: Path) -> list[Any]:
+    found = read_json(file)
+    if not isinstance(found, list):
+        raise ExchangeError(f"{file} does not hold a list; nothing was imported.")
+    return found
+
+
+def _time(message: Json) -> int:
+    return _whole(message.get("ts"))
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
