@@ -1,6 +1,6 @@
 """Condense: older messages are hidden behind a summary the model writes.
 
-    prepare (pure)    where to cut, what is hidden, what is sent
+    prepare (pure)    where to cut, what is hidden, in which shape the model is asked, what that will cost
     perform           asks the model; streams, can be cancelled
     validate          not empty, no tool call, all sections, smaller than what it hides
     apply             builds the marker with its figures and receipt; the caller appends it
@@ -10,67 +10,81 @@ Nothing changes before the marker is appended, so a condense that fails or is ca
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from roo_tui.context import forecast as forecasts
+from roo_tui.context.asking import Answer, CondenseError, ask
+from roo_tui.context.assemble import Material, assemble
 from roo_tui.context.cut import Cut, cut, messages_since_summary, standing_commands
-from roo_tui.context.folded_files import FoldedFiles, fold
+from roo_tui.context.effective import effective_history
+from roo_tui.context.forecast import Forecast
+from roo_tui.context.kept import newest_to_keep
+from roo_tui.context.log_facts import todos_of
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.receipt import receipt
-from roo_tui.context.request_shape import fresh, instruction, with_answer
+from roo_tui.context.outline_summary import outline_summary
+from roo_tui.context.pins import pin_blocks
+from roo_tui.context.policy import decide
+from roo_tui.context.request_shape import begins_with, cached, fresh, instruction, with_answer, without_tools
 from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.summary import (
-    SECTIONS,
-    Allowance,
-    allowance,
-    answer_block,
-    commands_block,
-    missing_sections,
-    receipt_block,
-    request_block,
-    todos_block,
-)
+from roo_tui.context.staged import HistoryTooLong, Stages, merging_request, stages, usage_of
+from roo_tui.context.summary import SECTIONS, Required, commands_block, missing_sections, request_block, todos_block
 from roo_tui.context.tokens import TokenCounter
-from roo_tui.domain.blocks import Text, ToolUse
-from roo_tui.domain.errors import CondenseRefused, ModelError, RooError
+from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, CondenseFailed, Reduction
-from roo_tui.domain.requests import BlockClosed, BlockDelta, Finished, Request, Started
+from roo_tui.domain.markers import Condense
+from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
 
-__all__ = ["CondenseError", "HistoryTooLong", "Plan", "Services", "Situation", "condense", "prepare"]
+__all__ = [
+    "CondenseError",
+    "Forecast",
+    "HistoryTooLong",
+    "Plan",
+    "Services",
+    "Situation",
+    "condense",
+    "outlined",
+    "prepare",
+]
 
 _MOST_OUTPUT = 20_000
 _LEAST_OUTPUT = 2_000
 _FEWEST_MESSAGES = 2
-
-
-class CondenseError(RooError):
-    """A condense failed after the model was asked; `body` is what the log keeps of it."""
-
-    def __init__(self, body: CondenseFailed) -> None:
-        super().__init__(body.message)
-        self.body = body
-
-
-class HistoryTooLong(CondenseRefused):
-    """The history does not fit into the request that would summarise it."""
+_MOST_OUTLINE = 8_000
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A condense that is about to be performed. `raw_hidden` are raw tokens.
 
-    `commands`, `request` and `todos` are attached whatever their size; None where there is nothing.
+    `ask` is the request of the fresh or cached shape, None for the staged one, which has `stages`. `otherwise` is what
+    is asked where the model answers the cached shape with tool calls. `forecasts` are of every shape that was possible,
+    the chosen one first.
     """
 
+    shape: Literal["fresh", "cached", "staged"]
     hides: tuple[EntryId, ...]
     raw_hidden: int
-    ask: Request
+    ask: Request | None
     own_prompt: bool
-    commands: Text | None = None
-    request: Text | None = None
-    todos: Text | None = None
+    required: Required
+    forecasts: tuple[Forecast, ...]
+    stages: Stages | None = None
+    otherwise: Request | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Hiding:
+    """What a condense hides, and what must stay."""
+
+    where: Cut
+    hides: tuple[EntryId, ...]
+    raw_hidden: int
+    required: Required
+    remarks: tuple[str, ...] = field(default=())
 
 
 async def condense(situation: Situation, services: Services, options: ContextOptions) -> Condense:
@@ -80,77 +94,115 @@ async def condense(situation: Situation, services: Services, options: ContextOpt
 
     Raises:
         CondenseRefused: the model was not asked: too few messages, condensed recently, nothing to gain, too long.
-        CondenseError: the model failed, answered nothing or with a tool call, or its summary is not smaller.
+        CondenseError: the model failed, took too long, answered nothing or with a tool call, or its summary is not
+            smaller.
     """
     started = time.monotonic()
     plan = await asyncio.to_thread(prepare, situation, services.counter, options)
-    answer, remarks = await perform(plan, situation, services)
-    raw_answer = await asyncio.to_thread(services.counter.count_block, answer_block(answer))
-    left = allowance(situation.limits.window, plan.raw_hidden - raw_answer)
-    for required in (plan.commands, plan.request, plan.todos):
-        if required is not None:
-            left.charge(required, services.counter)
-    environment = _environment(situation, left, services.counter)
-    folded = await fold(situation.read_files, left.characters, services.fold)
-
-    def assemble() -> Condense:
-        return _apply(plan, situation, services, options, answer, environment, folded, left)
-
-    marker = await asyncio.to_thread(assemble)
+    try:
+        async with asyncio.timeout(options.condense_time_limit_s or None):
+            answer, shape, remarks = await perform(plan, situation, services)
+    except TimeoutError as error:
+        message = (
+            f"The condense took longer than {options.condense_time_limit_s} seconds and was given up; nothing was "
+            "changed. Condense again, choose another model, or raise the time limit in the settings."
+        )
+        raise CondenseError(failed(situation, services, message)) from error
+    material = Material(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
+    marker = await assemble(material, situation, services, options)
     figures = replace(
         marker.figures,
-        remarks=(*remarks, *marker.figures.remarks),
+        usage=services.usage,
+        cost_usd=services.cost_usd,
+        forecast_usd=plan.forecasts[0].cost_usd,
+        model=situation.writer.model.id,
         duration_s=time.monotonic() - started,
     )
     return replace(marker, figures=figures)
 
 
+async def outlined(situation: Situation, services: Services, options: ContextOptions) -> Condense:
+    """Return the marker of a condense whose summary is made from the log without a model; it costs nothing.
+
+    Raises:
+        CondenseRefused: too few messages, condensed recently, nothing to gain.
+        CondenseError: the outline is not smaller than what it hides.
+    """
+    started = time.monotonic()
+    counter, todos = services.counter, _todos(situation)
+
+    def write() -> tuple[_Hiding, str]:
+        hiding = _hiding(situation, counter, options)
+        budget = min(_MOST_OUTLINE, situation.limits.window // 10, hiding.raw_hidden // 3)
+        return hiding, outline_summary(situation.path, counter, budget=budget, todos=todos)
+
+    hiding, answer = await asyncio.to_thread(write)
+    material = Material(answer, "outline", hiding.hides, hiding.raw_hidden, hiding.required, hiding.remarks)
+    marker = await assemble(material, situation, services, options)
+    figures = replace(marker.figures, cost_usd=0.0, forecast_usd=0.0, duration_s=time.monotonic() - started)
+    return replace(marker, figures=figures)
+
+
 def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions) -> Plan:
-    """Return what a condense will hide and ask. Counts the whole history: call it in a thread.
+    """Return what a condense will hide, how the model is asked, and what that will cost.
+
+    Counts the whole history: call it in a thread. This is also the forecast shown before a condense.
 
     Raises:
         CondenseRefused: there is nothing to condense, or nothing would be gained.
-        HistoryTooLong: the request would not fit into the model's window.
+        HistoryTooLong: the request would not fit into the model's window, in parts neither.
     """
-    where = cut(situation.path)
-    _refuse_useless(where)
-    commands = commands_block(standing_commands(situation.path))
-    request = request_block(where.request)
-    todos = todos_block(situation.todos)
-    raw_hidden = counter.count_messages(where.hidden)
-    required = counter.count_blocks(block for block in (commands, request, todos) if block is not None)
-    if raw_hidden <= required:
-        raise CondenseRefused(
-            f"Nothing would be freed: of {raw_hidden:,} tokens that would be hidden, {required:,} must stay (commands, "
-            "the open request, todo items). Go on working and condense later."
-        )
+    hiding = _hiding(situation, counter, options)
     words = instruction(options, situation.instructions)
-    ask = fresh(where.hidden, words, situation.model, _MOST_OUTPUT)
-    order = {entry.id: place for place, entry in enumerate(situation.path)}
-    return Plan(
-        hides=tuple(sorted((message.entry_id for message in where.hidden), key=order.__getitem__)),
-        raw_hidden=raw_hidden,
-        ask=replace(ask, max_output=_output_that_fits(ask, situation, counter)),
+    shaping = _Shaping(situation, counter, hiding, words)
+    by_text, by_cache = shaping.fresh(), shaping.cached()
+    candidates = [candidate for candidate in (by_text, by_cache) if candidate is not None]
+    base = Plan(
+        shape="fresh",
+        hides=hiding.hides,
+        raw_hidden=hiding.raw_hidden,
+        ask=None,
         own_prompt=not options.condense_prompt.strip(),
-        commands=commands,
-        request=request,
-        todos=todos,
+        required=hiding.required,
+        forecasts=(),
+        remarks=(*hiding.remarks, *_remarks_on_model(situation)),
+    )
+    if not candidates:
+        if not _may_stage(situation):
+            raise HistoryTooLong(
+                "The history is too long for the model that writes summaries, and summarising it in parts waits until "
+                "the context is over its limit. Condense by hand, or choose a condense profile with a larger window."
+            )
+        parts = stages(hiding.where.hidden, words, situation, counter)
+        return replace(base, shape="staged", stages=parts, forecasts=(shaping.staged(parts),))
+    candidates.sort(key=_price)
+    chosen = candidates[0]
+    return replace(
+        base,
+        shape=chosen.shape,
+        ask=chosen.request,
+        forecasts=tuple(candidate.forecast for candidate in candidates),
+        otherwise=by_text.request if by_text is not None and chosen is by_cache else None,
     )
 
 
-async def perform(plan: Plan, situation: Situation, services: Services) -> tuple[str, tuple[str, ...]]:
-    """Return the model's answer and remarks about it. With our own prompt a lack of sections is asked about once.
+async def perform(
+    plan: Plan, situation: Situation, services: Services
+) -> tuple[str, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
+    """Return the model's answer, the shape it was got in, and remarks about it.
+
+    With our own prompt a lack of sections is asked about once.
 
     Raises:
         CondenseError: the model failed, or answered nothing, with a tool call, or with no summary at all.
     """
-    answer = await _ask(plan.ask, situation, services)
+    asked, answer, shape, remarks = await _first_answer(plan, situation, services)
     missing = missing_sections(answer.text) if plan.own_prompt else ()
     if missing:
         reply = render("condense/missing", sections=", ".join(missing))
-        again = replace(plan.ask, messages=with_answer(plan.ask, answer.text, reply))
+        again = replace(asked, messages=with_answer(asked, answer.text, reply))
         try:
-            second = await _ask(again, situation, services)
+            second = await ask(again, situation, services)
         except CondenseError:
             second = answer
         if len(missing_sections(second.text)) < len(missing):
@@ -158,75 +210,55 @@ async def perform(plan: Plan, situation: Situation, services: Services) -> tuple
     if missing == SECTIONS and "<summary>" not in answer.text:
         problem = "The model wrote something else than a summary. Condense again, or choose another model."
         raise CondenseError(failed(situation, services, problem, body=answer.text))
-    remarks = (f"The summary lacks: {', '.join(missing)}.",) if missing else ()
-    return answer.text, (*remarks, "The summary was cut at the output limit.") if answer.cut else remarks
+    if missing:
+        remarks = (*remarks, f"The summary lacks: {', '.join(missing)}.")
+    if answer.cut:
+        remarks = (*remarks, "The summary was cut at the output limit.")
+    return answer.text, shape, remarks
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A summary as the model wrote it, trimmed; `cut` says that the output limit ended it."""
-
-    text: str
-    cut: bool
-
-
-async def _ask(request: Request, situation: Situation, services: Services) -> _Answer:
-    """Return one answer. What every attempt used is charged, also when this is cancelled."""
-    usage: Usage | None = None
-    streamed: list[str] = []
-    texts: list[str] = []
-    called = finished = False
-    stop_reason = ""
-
-    def charge() -> None:
-        if usage is not None:
-            written = 0 if finished else round(situation.ratio * services.counter.count_text("".join(streamed)))
-            services.charge(situation.model, replace(usage, output_tokens=max(usage.output_tokens, written)))
-
-    try:
-        async for event in services.ask(request):
-            match event:
-                case Started():
-                    # A new attempt: what the one before wrote is void, but was paid for.
-                    charge()
-                    usage, called = event.usage, False
-                    streamed.clear()
-                    texts.clear()
-                case BlockDelta(text=text):
-                    streamed.append(text)
-                    services.on_text(text)
-                case BlockClosed(block=Text(text=text)):
-                    texts.append(text)
-                case BlockClosed(block=ToolUse()):
-                    called = True
-                case Finished():
-                    usage, finished, stop_reason = event.usage, True, event.stop_reason
-                case _:
-                    pass
-    except ModelError as error:
-        charge()
-        usage = None
-        raise CondenseError(
-            failed(situation, services, str(error), status=error.status, code=error.code, body=error.body)
-        ) from error
-    finally:
-        charge()
-    answer = "".join(texts).strip()
-    if problem := _problem(answer, called, finished, stop_reason):
-        raise CondenseError(failed(situation, services, problem, body=answer))
-    return _Answer(answer, stop_reason == "max_tokens")
+async def _first_answer(
+    plan: Plan, situation: Situation, services: Services
+) -> tuple[Request, Answer, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
+    if plan.stages is not None:
+        most = max(_LEAST_OUTPUT, min(_MOST_OUTPUT, situation.limits.reserved))
+        most = min(most, max(plan.stages.notes_tokens, situation.writer.window // 10))
+        request = await merging_request(plan.stages, situation, services, most)
+        remark = f"The history was summarised in {len(plan.stages.parts)} parts, which were merged."
+        return request, await ask(request, situation, services), "staged", (remark,)
+    assert plan.ask is not None
+    if plan.shape == "fresh":
+        return plan.ask, await ask(plan.ask, situation, services), "fresh", ()
+    asked = plan.ask
+    answer = await ask(asked, situation, services, calls_allowed=True)
+    if answer.called:
+        asked = without_tools(asked, answer.blocks, situation.model)
+        answer = await ask(asked, situation, services, calls_allowed=plan.otherwise is not None)
+    if answer.called and plan.otherwise is not None:
+        remark = "Asked in the cached shape, the model called tools twice; the fresh shape was used."
+        return plan.otherwise, await ask(plan.otherwise, situation, services), "fresh", (remark,)
+    return asked, answer, "cached", ()
 
 
-def _problem(answer: str, called: bool, finished: bool, stop_reason: str) -> str:
-    if not finished:
-        return "The answer ended without its last event. Condense again, or choose another model."
-    if called:
-        return "The model called a tool instead of writing a summary. Condense again, or choose another model."
-    if stop_reason == "refusal":
-        return "The model refused to write a summary. Condense with instructions, or choose another model."
-    if not answer:
-        return "The model answered with an empty summary. Condense again, or choose another model."
-    return ""
+def _hiding(situation: Situation, counter: TokenCounter, options: ContextOptions) -> _Hiding:
+    keep, remarks = newest_to_keep(situation, counter, options)
+    where = cut(situation.path, keep)
+    _refuse_useless(where)
+    required = Required(
+        commands=commands_block(standing_commands(situation.path)),
+        pins=pin_blocks(situation.path, {message.entry_id for message in where.kept}),
+        request=request_block(where.request),
+        todos=todos_block(_todos(situation)),
+    )
+    raw_hidden, raw_required = counter.count_messages(where.hidden), counter.count_blocks(required.blocks)
+    if raw_hidden <= raw_required:
+        raise CondenseRefused(
+            f"Nothing would be freed: of {raw_hidden:,} tokens that would be hidden, {raw_required:,} must stay "
+            "(commands, pins, the open request, todo items). Go on working and condense later."
+        )
+    order = {entry.id: place for place, entry in enumerate(situation.path)}
+    hides = tuple(sorted((message.entry_id for message in where.hidden), key=order.__getitem__))
+    return _Hiding(where, hides, raw_hidden, required, remarks)
 
 
 def _refuse_useless(where: Cut) -> None:
@@ -238,82 +270,92 @@ def _refuse_useless(where: Cut) -> None:
         raise CondenseRefused("There are not enough messages to condense yet.")
 
 
-def _output_that_fits(ask: Request, situation: Situation, counter: TokenCounter) -> int:
-    window = situation.limits.window
-    prompt = round(situation.ratio * counter.count_request(ask.system, (), ask.messages))
-    most = max(_LEAST_OUTPUT, min(_MOST_OUTPUT, situation.limits.reserved))
-    if prompt + min(_LEAST_OUTPUT, window // 10) > window:
-        raise HistoryTooLong(
-            f"The history is too long to be summarised in one request: {prompt:,} tokens, and the model's context "
-            f"window holds {window:,}. Truncate or rewind, or choose a model with a larger window."
-        )
-    return min(most, window - prompt)
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """One way to ask."""
+
+    shape: Literal["fresh", "cached"]
+    request: Request
+    forecast: Forecast
 
 
-def _environment(situation: Situation, left: Allowance, counter: TokenCounter) -> Text | None:
-    """Return the environment details if this reduction shows them and they fit."""
-    if situation.trigger not in ("automatic", "forced") or not situation.environment.strip():
+class _Shaping:
+    """Builds the requests that are possible, with what each will cost."""
+
+    def __init__(self, situation: Situation, counter: TokenCounter, hiding: _Hiding, words: str) -> None:
+        self._situation = situation
+        self._counter = counter
+        self._hidden = hiding.where.hidden
+        self._words = words
+        self._written = forecasts.summary_tokens(situation)
+        kept = counter.count_blocks(hiding.required.blocks)
+        shown = round(self._written / situation.writer.ratio) + kept
+        self._after = max(0, situation.after(hiding.raw_hidden, shown))
+
+    def fresh(self) -> _Candidate | None:
+        """Return the fresh shape, without its pictures if it fits only so; None where it does not fit."""
+        writer = self._situation.writer
+        for images in (True, False):
+            request = fresh(self._hidden, self._words, writer.model, _MOST_OUTPUT, images=images)
+            prompt = round(writer.ratio * self._counter.count_request(request.system, (), request.messages))
+            if (room := self._room(prompt)) is not None:
+                usage = forecasts.fresh_usage(prompt, min(self._written, room))
+                return _Candidate("fresh", replace(request, max_output=room), self._forecast("fresh", usage))
         return None
-    block = Text(situation.environment)
-    return block if left.take(block, counter) else None
+
+    def cached(self) -> _Candidate | None:
+        """Return the cached shape; None where it would not be read from the cache, or does not fit."""
+        situation, counter = self._situation, self._counter
+        if situation.summariser is not None or not situation.last_prefix:
+            return None
+        request = cached(self._hidden, self._words, situation, _MOST_OUTPUT)
+        sent = begins_with(request, situation.last_prefix)
+        if sent is None:
+            return None
+        # What was reported for the conversation tells more than the ratio: these are the same blocks.
+        now = counter.count_request(situation.system, situation.tools, effective_history(situation.path))
+        ratio = situation.context_tokens / now if now else situation.ratio
+        head = counter.count_request(request.system, request.tools)
+        blocks = [block for message in request.messages for block in message.blocks]
+        before = round(ratio * (head + counter.count_blocks(blocks[:sent])))
+        prompt = round(ratio * (head + counter.count_blocks(blocks)))
+        if (room := self._room(prompt)) is None:
+            return None
+        usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(situation))
+        return _Candidate("cached", replace(request, max_output=room), self._forecast("cached", usage))
+
+    def staged(self, parts: Stages) -> Forecast:
+        return self._forecast("staged", usage_of(parts, self._written))
+
+    def _room(self, prompt: int) -> int | None:
+        """Return the tokens the answer may have, None where there is no useful room for it."""
+        window = self._situation.writer.window
+        if prompt + min(_LEAST_OUTPUT, window // 10) > window:
+            return None
+        most = max(_LEAST_OUTPUT, min(_MOST_OUTPUT, self._situation.limits.reserved))
+        return min(most, window - prompt)
+
+    def _forecast(self, shape: forecasts.Shape, usage: Usage) -> Forecast:
+        return forecasts.of_condense(self._situation, shape, usage, self._after)
 
 
-def _apply(
-    plan: Plan,
-    situation: Situation,
-    services: Services,
-    options: ContextOptions,
-    answer: str,
-    environment: Text | None,
-    folded: FoldedFiles,
-    left: Allowance,
-) -> Condense:
-    counter = services.counter
-    head = [block for block in (answer_block(answer), plan.commands) if block is not None]
-    tail = [block for block in (plan.request, plan.todos, environment) if block is not None]
-    unsaid = receipt(situation.path, "\n".join(block.text for block in [*head, *tail]), situation.todos)
-    known = receipt_block(unsaid) if options.append_receipt else None
-    if known is not None and left.take(known, counter):
-        tail.insert(0, known)
-    outlines = []
-    for section in folded.sections:
-        if not left.take(Text(section), counter):
-            break
-        outlines.append(Text(section))
-    summary = (*head, *outlines, *tail)
-    raw_shown = counter.count_blocks(summary)
-    after = situation.after(plan.raw_hidden, raw_shown)
-    if raw_shown >= plan.raw_hidden:
-        message = (
-            f"The summary is not smaller than what it would hide: {situation.context_tokens:,} → {after:,} tokens. "
-            "Nothing was changed; condense with instructions to be brief, or go on working."
-        )
-        raise CondenseError(failed(situation, services, message, tokens_after=after, body=answer))
-    return Condense(
-        hides=plan.hides,
-        summary=summary,
-        figures=Reduction(
-            trigger=situation.trigger,
-            strategy="native",
-            shape="fresh",
-            tokens_before=situation.context_tokens,
-            tokens_after=after,
-            ratio=situation.ratio,
-            usage=services.usage,
-            cost_usd=services.cost_usd,
-            model=situation.model.id,
-            remarks=_remarks(situation, environment, folded, len(outlines)),
-        ),
-        receipt=unsaid,
-    )
+def _price(candidate: _Candidate) -> tuple[float, int]:
+    """Return what candidates are compared by; without a price, what is read from a cache counts a tenth."""
+    cost, usage = candidate.forecast.cost_usd, candidate.forecast.usage
+    weight = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens // 10
+    return (cost, weight) if cost is not None else (float("inf"), weight)
 
 
-def _remarks(situation: Situation, environment: Text | None, folded: FoldedFiles, shown: int) -> tuple[str, ...]:
-    remarks = []
-    if folded.unreadable:
-        remarks.append(f"Files that could not be read: {folded.unreadable}.")
-    if shown < len(folded.sections):
-        remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - shown}.")
-    if environment is None and situation.trigger in ("automatic", "forced") and situation.environment.strip():
-        remarks.append("Environment details left out for lack of space.")
-    return tuple(remarks)
+def _may_stage(situation: Situation) -> bool:
+    return situation.trigger != "automatic" or decide(situation.context_tokens, situation.limits) == "over"
+
+
+def _remarks_on_model(situation: Situation) -> tuple[str, ...]:
+    if situation.summariser is None:
+        return ()
+    name = situation.summariser.model.id
+    return (f"Written by {name}, not by the conversation's own model: names and tool calls may be less exact.",)
+
+
+def _todos(situation: Situation) -> tuple[tuple[str, str], ...]:
+    return situation.todos or todos_of(situation.path)

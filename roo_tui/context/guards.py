@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from roo_tui.context.policy import decide
 from roo_tui.context.situation import Situation
@@ -13,6 +13,7 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Toggle
 
 MOST_ATTEMPTS = 3
 WITHIN_S = 60.0
+_NEW_CONTENT_SHARE = 10
 
 
 class Guards:
@@ -44,6 +45,11 @@ class Guards:
             )
         if _newest_content(situation.path) == self._content or _is_waiting(situation.path):
             return "Nothing new was said since the last condense was tried, so another one would not help."
+        if _is_circling(situation):
+            return (
+                f"The last {MOST_ATTEMPTS} automatic condenses had hardly anything new between them. Condense with "
+                "instructions, rewind, or raise the threshold."
+            )
         if len(self._attempts) == MOST_ATTEMPTS and self._clock() - self._attempts[0] < WITHIN_S:
             return (
                 f"{MOST_ATTEMPTS} automatic condenses in {WITHIN_S:.0f} seconds did not bring the context below its "
@@ -71,6 +77,27 @@ class Guards:
             return False
         self._said = sentence
         return True
+
+
+def _is_circling(situation: Situation) -> bool:
+    """Say whether the newest automatic condenses each came with less than 10 % of the window new since the last."""
+    tokens = situation.context_tokens
+    for count, entry in enumerate(_automatic_condenses(situation.path)):
+        if (tokens - entry.figures.tokens_after) * _NEW_CONTENT_SHARE >= situation.limits.window:
+            return False
+        if count + 1 == MOST_ATTEMPTS:
+            return True
+        tokens = entry.figures.tokens_before
+    return False
+
+
+def _automatic_condenses(path: Sequence[Entry]) -> Iterator[Condense]:
+    """Yield the automatic condenses after the last one a person asked for, newest first."""
+    for entry in reversed(path):
+        if isinstance(entry.body, Condense):
+            if entry.body.figures.trigger == "manual":
+                return
+            yield entry.body
 
 
 def _newest_content(path: Sequence[Entry]) -> EntryId | None:

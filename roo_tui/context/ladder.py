@@ -1,53 +1,81 @@
 """The ladder: what is tried, in order, when the context must shrink by itself.
 
-    condense      with the model, unless switched off or held back by a guard
-    truncate      only over the allowed tokens or when the provider said too long, and only if the fallback says so
+    lossless      masks of what is there twice, kept only if they alone reach the target
+    condense      with the model, in parts where the history is too long for one request; unless switched off or held
+                  back by a guard
+    outline       a summary made from the log, without a model
+    truncate      hides the oldest messages
 
-A condense that is due by percentage alone and fails ends there, with the history unchanged. Every rung is a body the
+The last two run only over the allowed tokens or when the provider said too long, and only if the fallback says so. A
+condense that is due by percentage alone and fails ends there, with the history unchanged. Every rung is a body the
 caller appends in order; each lowers the raw count or is left out.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from roo_tui.context.condense import CondenseError, condense
+from roo_tui.context.condense import CondenseError, condense, outlined
 from roo_tui.context.guards import Guards
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import decide
+from roo_tui.context.policy import Limits, decide
 from roo_tui.context.situation import Services, Situation, failed
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.context.truncate import truncate
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Trigger, Truncation
 
-__all__ = ["Guards", "reduce"]
+__all__ = ["Guards", "reduce", "target_tokens"]
 
 FORCED_TARGET_PERCENT = 75
 
+Strategy = Callable[[Situation, Services, ContextOptions], Awaitable[Marker]]
+"""How the model rung reduces: `condense`, or another strategy's; raises as `condense` does."""
+
+Prelude = Callable[[Situation, TokenCounter], Mask | None]
+"""The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
+
 
 async def reduce(
-    situation: Situation, services: Services, options: ContextOptions, guards: Guards | None = None
+    situation: Situation,
+    services: Services,
+    options: ContextOptions,
+    guards: Guards | None = None,
+    *,
+    strategy: Strategy = condense,
+    prelude: Prelude | None = None,
+    min_gain: int = 0,
 ) -> tuple[Body, ...]:
     """Return the bodies to append, in order; empty where nothing is due or nothing can be done.
 
-    `(Condense,)`, `(Condense, Truncation)` where that was not enough, `(CondenseFailed,)`, `(CondenseFailed,
-    Truncation)`, `(Truncation,)`; a `Noted` comes first where a guard held condensing back and has not said so yet.
-    The trigger `forced` reduces whatever the counts say, to at most 75 % of the window. When cancelled, `services`
-    tells what it cost so far.
+    `(Mask,)`, `(Condense,)`, `(Condense, Truncation)` where that was not enough, `(CondenseFailed,)`, and over the
+    limit `(CondenseFailed, Condense)` with an outline or `(CondenseFailed, Truncation)`; `(Truncation,)`; a `Noted`
+    comes first where a guard held condensing back and has not said so yet. The trigger `forced` reduces whatever the
+    counts say, to at most 75 % of the window. `min_gain` are the tokens below which a reduction is not worth while.
+    When cancelled, `services` tells what it cost so far.
     """
     forced = situation.trigger == "forced"
     decision = "over" if forced else decide(situation.context_tokens, situation.limits)
     if decision == "nothing":
         return ()
-    bodies, reason = await _condensed(situation, services, options, guards or Guards(), decision == "due")
-    last = bodies[-1] if bodies else None
-    if decision == "due" or (isinstance(last, CondenseFailed) and options.fallback == "error"):
+    target = target_tokens(situation.limits, situation.trigger, min_gain)
+    if prelude is not None and options.auto_condense:
+        mask = await asyncio.to_thread(prelude, situation, services.counter)
+        if mask is not None and mask.figures.tokens_after <= target:
+            return (mask,)
+    bodies, reason = await _condensed(situation, services, options, guards or Guards(), strategy, decision == "due")
+    if decision == "due":
         return bodies
-    if isinstance(last, Condense):
-        if last.figures.tokens_after <= _target(situation):
+    if isinstance(_last(bodies), CondenseFailed):
+        if options.fallback == "error":
+            return bodies
+        if options.fallback == "outline" and (marker := await _outline(situation, services, options)) is not None:
+            bodies = (*bodies, marker)
+    last = _last(bodies)
+    if isinstance(last, Condense | Mask | Truncation):
+        if last.figures.tokens_after <= _most_left(situation):
             return bodies
         reason = "The summary alone did not make enough room."
         situation = replace(
@@ -55,12 +83,27 @@ async def reduce(
             path=_with(situation.path, last),
             context_tokens=last.figures.tokens_after,
         )
-    truncation = await asyncio.to_thread(_truncated, situation, services.counter, reason)
+    truncation = await asyncio.to_thread(_truncated, situation, services.counter, target, reason)
     return bodies if truncation is None else (*bodies, truncation)
 
 
+def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int = 0) -> int:
+    """Return the context tokens a reduction aims at: a tenth of the window (or `min_gain`) below the trigger.
+
+    Never less than half of the trigger, which a low threshold would ask for; a forced one at most 75 % of the window.
+    """
+    below = limits.trigger_tokens - max(limits.window // 10, min_gain)
+    target = max(below, limits.trigger_tokens // 2)
+    return min(target, limits.window * FORCED_TARGET_PERCENT // 100) if trigger == "forced" else target
+
+
 async def _condensed(
-    situation: Situation, services: Services, options: ContextOptions, guards: Guards, may_wait: bool
+    situation: Situation,
+    services: Services,
+    options: ContextOptions,
+    guards: Guards,
+    strategy: Strategy,
+    may_wait: bool,
 ) -> tuple[tuple[Body, ...], str]:
     """Return what the condense came to, and why the next rung is needed.
 
@@ -72,7 +115,7 @@ async def _condensed(
         news = Noted("warning", "Condensing held back", objection)
         return (news,) if guards.is_news(objection) else (), objection
     try:
-        marker = await condense(situation, services, options)
+        marker = await strategy(situation, services, options)
     except CondenseRefused as refusal:
         guards.wait_for_new_content(situation.path)
         message = str(refusal)
@@ -87,19 +130,27 @@ async def _condensed(
     return (marker,), ""
 
 
-def _target(situation: Situation) -> int:
-    """The most context tokens a reduction over the limit may leave."""
+async def _outline(situation: Situation, services: Services, options: ContextOptions) -> Condense | None:
+    """Return a condense made without a model, None where it would free nothing."""
+    try:
+        return await outlined(situation, services, options)
+    except (CondenseRefused, CondenseError):
+        return None
+
+
+def _most_left(situation: Situation) -> int:
+    """Return the most context tokens a reduction over the limit may leave before the next rung is needed."""
     if situation.trigger == "forced":
         return situation.limits.window * FORCED_TARGET_PERCENT // 100
     return situation.limits.allowed_tokens
 
 
-def _truncated(situation: Situation, counter: TokenCounter, reason: str) -> Truncation | None:
+def _truncated(situation: Situation, counter: TokenCounter, target: int, reason: str) -> Truncation | None:
     """Return one truncation that reaches the target or hides all that can be hidden, None if that is nothing."""
     path, tokens = situation.path, situation.context_tokens
     hidden: set[EntryId] = set()
     figures = None
-    while figures is None or tokens > _target(situation):
+    while figures is None or tokens > target:
         step = truncate(
             path, counter, ratio=situation.ratio, tokens_before=tokens, trigger=situation.trigger, reason=reason
         )
@@ -114,6 +165,10 @@ def _truncated(situation: Situation, counter: TokenCounter, reason: str) -> Trun
         figures=replace(figures, tokens_before=situation.context_tokens),
         reason=reason,
     )
+
+
+def _last(bodies: Sequence[Body]) -> Body | None:
+    return bodies[-1] if bodies else None
 
 
 def _with(path: Sequence[Entry], body: Body) -> tuple[Entry, ...]:

@@ -4,67 +4,61 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from roo_tui.context.log_facts import edited_files, last_failure, typed_messages
 from roo_tui.context.summary import open_items
-from roo_tui.domain.blocks import result_text, tool_results
-from roo_tui.domain.entries import CallRecord, Entry, UserMessage
+from roo_tui.domain.entries import Entry
 from roo_tui.plain_text import one_line
 
-_ERROR = re.compile(r"\b(error|exception|failed|failure|fatal|panic|traceback|not found|denied)\b|^E\s", re.IGNORECASE)
-_LONGEST_OUTPUT = 200_000
+_LONGEST_MESSAGE = 20_000
+_LONGEST_SENTENCE = 300
+_MOST_CONSTRAINTS = 20
+_MOST_IDENTIFIERS = 20
+
+_CONSTRAINT = re.compile(r"\b(?:never|must(?:n['’]t| not)?|do(?:n['’]t| not)|under no circumstances)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+# What a person names exactly: quoted code, paths, and words no language has (snake_case, CamelCase, a.b, --flags).
+_IDENTIFIER = re.compile(
+    r"`([^`\n]{2,80})`"
+    r"|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|--[a-z][\w-]+|[A-Za-z]\w*(?:\.\w+)+|[A-Za-z]+_\w*\w|[a-z]+[A-Z]\w+|[A-Z]\w*[a-z]\w*[A-Z]\w*)"
+)
 
 
 def receipt(path: Sequence[Entry], summary: str, todos: tuple[tuple[str, str], ...] = ()) -> tuple[str, ...]:
     """Return one line for each thing on the path that the summary's text does not mention.
 
     Looked for: files edited, the last command that failed and did not succeed since with its error line, open todo
-    items.
+    items, sentences in which the person set a limit ("never", "must", "don't"), identifiers of the last request.
     """
     said = _plain(summary)
-    lines = [f"Edited: {file}" for file in _edited(path) if not _names(said, file)]
-    if (failing := _last_failing(path)) is not None:
-        command, exit_code, error = failing
-        if _plain(command) not in said or (error and _plain(error) not in said):
-            lines.append(f"Last failing command: {one_line(command)} (exit {exit_code}){error and ': '}{error}")
+    lines = [f"Edited: {file}" for file in edited_files(path) if not _names(said, file)]
+    if (failing := last_failure(path)) is not None:
+        error = failing.error_line
+        if _plain(failing.command) not in said or (error and _plain(error) not in said):
+            outcome = "failed" if failing.exit_code is None else f"exit {failing.exit_code}"
+            lines.append(f"Last failing command: {one_line(failing.command)} ({outcome}){error and ': '}{error}")
     lines += [f"Open todo item: {text}" for text, _ in open_items(todos) if _plain(text) not in said]
+    typed = [words for _, words in typed_messages(path)]
+    unsaid = [sentence for sentence in constraints(typed) if _plain(sentence).rstrip("…") not in said]
+    lines += [f"The person said: {sentence}" for sentence in unsaid[-_MOST_CONSTRAINTS:]]
+    names = [name for name in identifiers(typed[-1]) if _plain(name) not in said] if typed else []
+    lines += [f"Named in the last request: {name}" for name in names[:_MOST_IDENTIFIERS]]
     return tuple(lines)
 
 
-def _records(path: Sequence[Entry]) -> list[tuple[CallRecord, str]]:
-    """Return each call on the path with its result's text, in order."""
-    found = []
-    for entry in path:
-        if isinstance(entry.body, UserMessage) and entry.body.calls:
-            results = {result.tool_use_id: result for result in tool_results(entry.body.blocks)}
-            for record in entry.body.calls:
-                result = results.get(record.call_id)
-                found.append((record, result_text(result) if result else ""))
-    return found
+def constraints(messages: Sequence[str]) -> list[str]:
+    """Return the sentences that set a limit, each once, in order; long ones are cut."""
+    found: dict[str, None] = {}
+    for words in messages:
+        for sentence in _SENTENCE_END.split(words[:_LONGEST_MESSAGE]):
+            if _CONSTRAINT.search(sentence):
+                found[one_line(sentence, _LONGEST_SENTENCE)] = None
+    return list(found)
 
 
-def _edited(path: Sequence[Entry]) -> list[str]:
-    files: dict[str, None] = {}
-    for record, _ in _records(path):
-        facts = record.facts
-        wrote = (facts.path,) if facts.kind in ("write", "edit") and facts.path and not facts.changed else facts.changed
-        files.update(dict.fromkeys(wrote))
-    return list(files)
-
-
-def _last_failing(path: Sequence[Entry]) -> tuple[str, int, str] | None:
-    """Return command, exit code and error line of the newest command that failed and did not succeed later."""
-    succeeded: set[str] = set()
-    for record, output in reversed(_records(path)):
-        if record.facts.kind == "command" and record.facts.exit_code is not None:
-            if record.facts.exit_code == 0:
-                succeeded.add(record.facts.query)
-            elif record.facts.query not in succeeded:
-                return record.facts.query, record.facts.exit_code, _error_line(output)
-    return None
-
-
-def _error_line(output: str) -> str:
-    lines = [line for line in output[-_LONGEST_OUTPUT:].splitlines() if line.strip()]
-    return one_line(next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else ""))
+def identifiers(words: str) -> list[str]:
+    """Return what a message names exactly (quoted code, paths, names of code), each once, in order."""
+    found = (quoted or plain for quoted, plain in _IDENTIFIER.findall(words[:_LONGEST_MESSAGE]))
+    return list(dict.fromkeys(one_line(name, 100) for name in found))
 
 
 def _names(said: str, file: str) -> bool:

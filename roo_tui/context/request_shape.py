@@ -1,39 +1,126 @@
-"""The request that asks for a summary.
+"""The request that asks for a summary, in two shapes.
 
-Fresh shape: a system prompt of its own, no tools, and the conversation with its tool blocks written out as text, so
-that any model can read any history.
+    fresh    a system prompt of its own, no tools, the conversation with its tool blocks written out as text, so that
+             any model can read any history
+    cached   the running conversation's system prompt, tools, thinking setting and messages, byte for byte, and the
+             instruction at the end of the last user message, so that the provider's prompt cache is read
+
+The cached shape may be used only where the request begins with the last one that was sent: `prefix_hash` of that one
+is found among the hashes of this one's beginnings.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
 from roo_tui.context.effective import Visible
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.pairing import repair, with_user_blocks
-from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse, result_text
-from roo_tui.domain.requests import ModelInfo, Request
+from roo_tui.context.sendable import sendable
+from roo_tui.context.situation import Situation
+from roo_tui.domain.blocks import (
+    Block,
+    Image,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    result_text,
+    tool_uses,
+)
+from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.prompt_files import render
 
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
-def fresh(hidden: Sequence[Visible], instruction: str, model: ModelInfo, max_output: int) -> Request:
-    """Return the request of the fresh shape: the hidden messages, then the instruction as the final user message."""
-    as_text = [
-        Visible(message.entry_id, message.role, blocks, message.source)
-        for message in hidden
-        if (blocks := tuple(_as_text(message.blocks, model.supports_images)))
-    ]
-    messages = repair(as_text, provider=model.provider, model=model.id)
+def fresh(
+    hidden: Sequence[Visible], instruction: str, model: ModelInfo, max_output: int, *, images: bool = True
+) -> Request:
+    """Return the request of the fresh shape: the hidden messages, then the instruction as the final user message.
+
+    Without `images`, or where the model cannot see them, each stands there as `[Image]`; documents always do so.
+    """
+    messages = repair(as_text(hidden, model.supports_images and images), provider=model.provider, model=model.id)
     return Request(
         messages=with_user_blocks(messages, (Text(instruction),)),
         system=(render("condense/system", guard=render("condense/guard")),),
         max_output=max_output,
         cache=False,
     )
+
+
+def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
+    """Return the messages with every block as text, pictures as they are if `images`; what is left empty goes."""
+    return [
+        Visible(message.entry_id, message.role, blocks, message.source)
+        for message in messages
+        if (blocks := tuple(_as_text(message.blocks, images)))
+    ]
+
+
+def cached(hidden: Sequence[Visible], instruction: str, situation: Situation, max_output: int) -> Request:
+    """Return the request of the cached shape; the guard stands before the instruction."""
+    model = situation.model
+    messages = repair(hidden, provider=model.provider, model=model.id)
+    return Request(
+        messages=with_user_blocks(messages, (Text(f"{render('condense/guard')}\n\n{instruction}"),)),
+        system=situation.system,
+        tools=situation.tools,
+        max_output=max_output,
+        temperature=situation.temperature,
+        thinking=situation.thinking,
+    )
+
+
+def without_tools(request: Request, answer: Sequence[Block], model: ModelInfo) -> Request:
+    """Return the request that follows an answer with tool calls: each is refused, and the summary asked for again."""
+    blocks = tuple(sendable(tuple(answer), "assistant", model.provider, model.id))
+    said = tuple(block for block in blocks if not isinstance(block, ToolUse))
+    calls = tool_uses(blocks)
+    refusal = render("condense/no_tools")
+    results = tuple(ToolResult(call.id, refusal, is_error=True) for call in calls)
+    messages = (*request.messages, Message("assistant", (*said, *calls)), Message("user", results))
+    return replace(request, messages=messages)
+
+
+def prefix_hash(request: Request) -> str:
+    """Return the hash of everything a provider's prompt cache goes by: tools, system, thinking, each block in order."""
+    *_, last = _prefixes(request)
+    return last
+
+
+def begins_with(request: Request, last_prefix: str) -> int | None:
+    """Return how many blocks of the request's messages were sent before, None unless it begins with that request."""
+    if not last_prefix:
+        return None
+    return next((count for count, found in enumerate(_prefixes(request)) if found == last_prefix), None)
+
+
+def _prefixes(request: Request) -> Iterator[str]:
+    """Yield the hash of the request's beginning before its first block and after each block."""
+    running = hashlib.sha256()
+    head = ([_tool(tool) for tool in request.tools], request.system, request.thinking)
+    running.update(_json(head))
+    yield running.hexdigest()
+    for message in request.messages:
+        for block in message.blocks:
+            running.update(message.role.encode() + _json(asdict(block)))
+            yield running.hexdigest()
+
+
+def _tool(tool: ToolSpec) -> tuple[str, str, Any]:
+    return tool.name, tool.description, tool.schema
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass") + b"\0"
 
 
 def with_answer(request: Request, answer: str, reply: str) -> tuple[Message, ...]:

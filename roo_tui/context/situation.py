@@ -17,8 +17,8 @@ Fold = Callable[[tuple[str, ...]], Awaitable[Sequence[tuple[str, str]]]]
 but has nothing to outline comes with an empty outline."""
 
 Digests = Callable[[tuple[str, ...]], Awaitable[Sequence[tuple[str, str]]]]
-"""What files hold now: (path, SHA-256 of the bytes) pairs, the hash empty for a file that is gone. Paths are relative to
-the workspace; one that cannot be told is left out."""
+"""What files hold now: (path, SHA-256 of the bytes) pairs, the hash empty for a file that is gone. Paths are relative
+to the workspace; one that cannot be told is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """The summary message: the model's answer first, then what is attached to it by itself.
 
-Order: answer, commands in force, folded files, what else the log knows, the request being worked on, open todo items,
-environment details. Each but the first and the last stands in a `<system-reminder>`.
+Order: answer, commands in force, folded files, facts ledger, receipt, pins, the request being worked on, open todo
+items, environment details. Each but the first and the last stands in a `<system-reminder>`. Commands, pins, request and
+todo items are there whatever their size; the rest shares what is left, folded files last.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
@@ -24,6 +25,50 @@ SECTIONS = (
     "Current work",
     "Optional next step",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """The blocks that are attached whatever their size."""
+
+    commands: Text | None = None
+    pins: tuple[Text, ...] = ()
+    request: Text | None = None
+    todos: Text | None = None
+
+    @property
+    def blocks(self) -> tuple[Text, ...]:
+        """All of them, in order."""
+        return tuple(block for block in (self.commands, *self.pins, self.request, self.todos) if block is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryParts:
+    """Everything a summary message is made of."""
+
+    answer: Text
+    required: Required = field(default_factory=Required)
+    outlines: tuple[Text, ...] = ()
+    ledger: Text | None = None
+    receipt: Text | None = None
+    environment: Text | None = None
+
+    @property
+    def blocks(self) -> tuple[Text, ...]:
+        """The blocks of the message, in order."""
+        required = self.required
+        ordered = (
+            self.answer,
+            required.commands,
+            *self.outlines,
+            self.ledger,
+            self.receipt,
+            *required.pins,
+            required.request,
+            required.todos,
+            self.environment,
+        )
+        return tuple(block for block in ordered if block is not None)
 
 
 @dataclass(slots=True)

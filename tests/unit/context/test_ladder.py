@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.effective import effective_history
-from roo_tui.context.ladder import Guards, reduce
+from roo_tui.context.ladder import Guards, reduce, target_tokens
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import ModelError
-from roo_tui.domain.markers import Condense, CondenseFailed, Toggle, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
 from roo_tui.domain.requests import ToolSpec
-from tests.support.fake_summariser import Answer, Summariser, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, Answer, Summariser, situation
 from tests.support.histories import History
 
 COUNTER = TokenCounter()
-OPTIONS = ContextOptions()
+OPTIONS = ContextOptions(fallback="truncation")
 WORDS = "alpha beta gamma delta " * 50
 BROKEN = ModelError("The service is down.", status=500)
 
@@ -76,7 +76,9 @@ async def test_failure_when_due_by_percentage_alone_changes_nothing_else() -> No
     assert (bodies[0].trigger, bodies[0].status) == ("automatic", 500)
 
 
-@pytest.mark.parametrize("answer", [BROKEN, "", ToolUse("t", "read_file"), "far too long " * 20_000])
+@pytest.mark.parametrize(
+    "answer", [BROKEN, "", ToolUse("t", "read_file"), "far too long " * 20_000], ids=["error", "empty", "call", "long"]
+)
 async def test_failure_over_the_limit_falls_back_to_truncation(answer: Answer) -> None:
     history = turns(18)
     bodies = await run(history, answer)
@@ -90,10 +92,82 @@ async def test_failure_over_the_limit_falls_back_to_truncation(answer: Answer) -
     assert now == bodies[1].figures.tokens_after
 
 
-@pytest.mark.parametrize("fallback", ["outline", "truncation", "error"])
-async def test_setting_chooses_the_fallback(fallback: Any) -> None:
+@pytest.mark.parametrize(
+    ("fallback", "rungs"), [("outline", ["Condense"]), ("truncation", ["Truncation"]), ("error", [])]
+)
+async def test_setting_chooses_the_fallback(fallback: Any, rungs: list[str]) -> None:
     bodies = await run(turns(20), BROKEN, options=ContextOptions(fallback=fallback))
-    assert kinds(bodies) == (["CondenseFailed"] if fallback == "error" else ["CondenseFailed", "Truncation"])
+    assert kinds(bodies) == ["CondenseFailed", *rungs]
+
+
+async def test_outline_is_honest_free_and_counted_exactly() -> None:
+    history = turns(20)
+    failure, outline = await run(history, BROKEN, options=ContextOptions())
+    assert isinstance(outline, Condense)
+    assert (outline.figures.shape, outline.figures.cost_usd) == ("outline", 0.0)
+    assert "no model wrote it" in str(outline.summary[0])
+    history.add(failure)
+    history.add(outline)
+    assert COUNTER.count_request(("You are an agent.",), (), effective_history(history.path)) == (
+        outline.figures.tokens_after
+    )
+
+
+async def test_outline_that_is_not_enough_is_truncated() -> None:
+    history = turns(20)
+    for words in (WORDS * 40, WORDS * 20, "and now?"):
+        history.user(words)
+    bodies = await run(history, BROKEN, options=ContextOptions(), trigger="forced")
+    assert kinds(bodies) == ["CondenseFailed", "Condense", "Truncation"]
+
+
+async def test_guard_blocks_the_outline_too_but_never_truncation() -> None:
+    history, guards = turns(20), Guards(Clock())
+    guards.wait_for_new_content(history.path)
+    assert kinds(await run(history, guards=guards, options=ContextOptions())) == ["Noted", "Truncation"]
+
+
+async def test_masks_are_kept_only_if_they_alone_reach_the_target() -> None:
+    history, model = turns(20), Summariser()
+    enough, too_little = (Mask((), Reduction(tokens_before=9_000, tokens_after=after)) for after in (5_900, 6_100))
+    assert target_tokens(situation(history.path, COUNTER, window=10_000).limits) == 6_001
+    options = ContextOptions()
+    here = situation(history.path, COUNTER, window=10_000, trigger="automatic")
+    services = model.services(COUNTER)
+    assert await reduce(here, services, options, prelude=lambda *_: enough) == (enough,)
+    assert model.requests == []
+    assert kinds(await reduce(here, services, options, prelude=lambda *_: too_little)) == ["Condense"]
+
+
+def test_target_is_never_below_half_of_the_trigger() -> None:
+    limits = situation((), COUNTER, window=100_000, percent=5).limits
+    assert target_tokens(limits) == 2_500
+    limits = situation((), COUNTER, window=100_000).limits
+    assert target_tokens(limits) == limits.trigger_tokens - 10_000
+    assert target_tokens(limits, min_gain=30_000) == limits.trigger_tokens - 30_000
+    assert target_tokens(limits, "forced") == 72_001
+
+
+async def test_history_too_long_for_one_request_is_condensed_in_parts() -> None:
+    model = Summariser(["notes", "notes", "notes", "notes", "notes", GOOD_SUMMARY])
+    bodies = await run(turns(60), model=model)
+    assert kinds(bodies) == ["Condense"]
+    assert isinstance(bodies[0], Condense)
+    assert bodies[0].figures.shape == "staged"
+    assert len(model.requests) > 2
+    for request in model.requests:
+        assert COUNTER.count_request(request.system, (), request.messages) + request.max_output <= 10_000
+
+
+async def test_three_automatic_condenses_with_hardly_anything_new_between_them_are_enough() -> None:
+    history, guards = turns(10), Guards(Clock())
+    figures = Reduction(trigger="automatic", tokens_before=4_000, tokens_after=3_500)
+    for _ in range(3):
+        history.add(Condense((), (), figures))
+        history.answer("a little")
+    here = replace(situation(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=4_000)
+    assert "hardly anything new" in guards.objection(here, COUNTER)
+    assert guards.objection(replace(here, context_tokens=4_600), COUNTER) == ""
 
 
 @pytest.mark.parametrize(("turn_count", "expected"), [(12, []), (20, ["Truncation"])])
@@ -108,20 +182,10 @@ async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(
     assert model.requests == []
 
 
-async def test_history_too_long_to_summarise_is_truncated_without_a_call() -> None:
-    model = Summariser()
-    bodies = await run(turns(60), model=model)
-    assert kinds(bodies) == ["CondenseFailed", "Truncation"]
-    assert isinstance(bodies[0], CondenseFailed)
-    assert "too long to be summarised" in bodies[0].message
-    assert bodies[0].cost_usd is None
-    assert model.requests == []
-
-
 async def test_truncation_goes_on_until_the_request_is_allowed() -> None:
     history = turns(60)
     here = situation(history.path, COUNTER, window=10_000, trigger="automatic")
-    bodies = await reduce(here, Summariser().services(COUNTER), OPTIONS)
+    bodies = await reduce(here, Summariser([BROKEN]).services(COUNTER), OPTIONS)
     assert isinstance(bodies[-1], Truncation)
     assert bodies[-1].figures.tokens_before == here.context_tokens
     assert bodies[-1].figures.tokens_after <= here.limits.allowed_tokens
