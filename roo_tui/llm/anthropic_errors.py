@@ -32,6 +32,13 @@ def from_exception(error: Exception, *, idle_timeout_s: float) -> ModelError:
             )
         case anthropic.APIConnectionError() | httpx2.TransportError():
             cause = error.__cause__ or error
+            if isinstance(cause, httpx2.UnsupportedProtocol):
+                return ModelError(
+                    "The base URL is none: it begins with neither http:// nor https://. Correct it in the profile, or "
+                    "where it was given (--base-url, ANTHROPIC_BASE_URL).",
+                    code="base_url",
+                    body=f"{type(cause).__name__}: {cause}",
+                )
             return ModelError(
                 f"The connection to the provider failed ({cause}). Check network and base URL, then send again.",
                 code="connection_error",

@@ -4,7 +4,8 @@
     python -m tests.end_to_end.crash_driver FOLDER --count
 
 A point is each side of every write to the store, of every tool's run, and of every snapshot and restore of files. Each
-point gets a forked process of its own that dies there, and a second one that resumes. One JSON object a point is printed.
+point gets a forked process of its own that dies there, and a second one that resumes. One JSON object a point is
+printed.
 """
 
 import asyncio

@@ -1,39 +1,18 @@
 """The command line with the real engine, store and git, against a scripted Messages API on loopback."""
 
-import asyncio
-import contextlib
 import json
-import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from roo_tui import cli, paths
-from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call
+from tests.support.messages_server import answer, hang, refusal, text, tool_call
+from tests.support.serving import serving
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@contextlib.contextmanager
-def serving(*steps: Step, otherwise: Step | None = None) -> Iterator[MessagesServer]:
-    """A server in a thread of its own: each command runs an event loop of its own in this one."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    server = MessagesServer(steps, otherwise=otherwise)
-    try:
-        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
-        os.environ["ANTHROPIC_BASE_URL"] = server.url
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture

@@ -370,6 +370,13 @@ async def test_a_base_url_that_is_none_is_told_as_such(url: str) -> None:
     assert "base URL" in str(error)
 
 
+async def test_a_base_url_without_a_protocol_is_not_tried_again() -> None:
+    model = AnthropicModel(INFO, key="sk-test", base_url="api.example.org/v1")
+    error, _ = await failure_of(model)
+    await model.close()
+    assert (error.code, error.retryable) == ("base_url", False)
+
+
 async def test_silence_is_given_up_after_the_idle_time_and_keeps_what_came(connect: Any) -> None:
     async with MessagesServer([hang(answer(text("And then")))]) as server:
         error, events = await failure_of(connect(server, idle_timeout_s=0.5))
