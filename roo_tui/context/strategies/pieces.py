@@ -1,0 +1,187 @@
+"""Pieces: the single strings of the effective history that a mask can replace, and which of them must stay.
+
+A piece is a text block, the text of a tool result, or a string in a call's input. It is named to the model by its
+entry, and more closely where the entry holds several: `e12`, `e12.1` (block 1), `e12.1.content`, `e12.1/edits/0/new`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from roo_tui.context.cut import command_blocks
+from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.pins import pinned
+from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results
+from roo_tui.domain.entries import Body, CallRecord, Entry, UserMessage
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.markers import MaskItem
+
+Part = Literal["result", "input", "text"]
+
+SHORTEST = 200
+"""Characters: paths, names and short answers say what a call was about, and a placeholder costs as much."""
+
+
+class Place(NamedTuple):
+    """Where a piece is; `field` names a string of a call's input as `MaskItem.field` does."""
+
+    entry_id: EntryId
+    block: int
+    part: Part
+    field: str = ""
+
+
+class Piece(NamedTuple):
+    """One string. `text` is as the entry has it, `shown` as the model gets it now; `message` counts visible messages.
+
+    `record` describes a result's call, `call` is the tool use of an input or a result where it is known.
+    """
+
+    place: Place
+    message: int
+    text: str
+    shown: str
+    block: Block
+    record: CallRecord | None = None
+    call: ToolUse | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether this is the result of a call that failed."""
+        return isinstance(self.block, ToolResult) and self.block.is_error
+
+
+def pieces_of(path: Sequence[Entry]) -> list[Piece]:
+    """Return every piece of the effective history in order, empty ones left out. Replacements of markers have none."""
+    visible = effective_history(path)
+    bodies = {entry.id: entry.body for entry in path}
+    calls: dict[str, ToolUse] = {}
+    found: list[Piece] = []
+    for at, message in enumerate(visible):
+        if message.source != "entry":
+            continue
+        body = bodies[message.entry_id]
+        records: dict[str, CallRecord] = {}
+        if isinstance(body, UserMessage):
+            records = {record.call_id: record for record in body.calls}
+        blocks: tuple[Block, ...] = getattr(body, "blocks", message.blocks)
+        for index, (raw, shown) in enumerate(zip(blocks, message.blocks, strict=True)):
+            match raw, shown:
+                case Text(), Text():
+                    if raw.text:
+                        found.append(Piece(Place(message.entry_id, index, "text"), at, raw.text, shown.text, raw))
+                case ToolResult(), ToolResult():
+                    if text := result_text(raw):
+                        place = Place(message.entry_id, index, "result")
+                        seen = text if shown is raw else result_text(shown)
+                        known = records.get(raw.tool_use_id)
+                        found.append(Piece(place, at, text, seen, raw, known, calls.get(raw.tool_use_id)))
+                case ToolUse(), ToolUse():
+                    calls[raw.id] = raw
+                    now = dict(strings_of(shown.input)) if shown is not raw else None
+                    for field, text in strings_of(raw.input):
+                        if text:
+                            place = Place(message.entry_id, index, "input", field)
+                            seen = text if now is None else now.get(field, text)
+                            found.append(Piece(place, at, text, seen, raw, None, raw))
+                case _:
+                    pass
+    return found
+
+
+def strings_of(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (field, text) for every string in a call's input; one that lies deeper is named by its JSON pointer."""
+    for name, value in values.items():
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, Mapping | list | tuple):
+            yield from _deeper(value, f"/{_escaped(name)}")
+
+
+def _deeper(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _deeper(item, f"{at}/{_escaped(str(name))}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _deeper(item, f"{at}/{index}")
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+class Names:
+    """How pieces are named to the model."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._count = Counter(piece.place.entry_id for piece in pieces)
+
+    def of(self, place: Place) -> str:
+        """Return the shortest name that means this piece alone."""
+        return name_of(place, self._count[place.entry_id] == 1)
+
+
+def name_of(place: Place, alone: bool) -> str:
+    """Return a piece's name; `alone`: its entry holds no other one. An input is always named with its field."""
+    name = entry_ref(place.entry_id)
+    if place.field:
+        return f"{name}.{place.block}{place.field if place.field.startswith('/') else f'.{place.field}'}"
+    return name if alone else f"{name}.{place.block}"
+
+
+def whole(piece: Piece, placeholder: str, target: EntryId | None = None) -> MaskItem:
+    """Return the item that masks all of a piece."""
+    return stretch(piece, 0, len(piece.text), placeholder, target)
+
+
+def stretch(piece: Piece, start: int, end: int, placeholder: str, target: EntryId | None = None) -> MaskItem:
+    """Return the item that masks part of a piece; offsets are characters of its text."""
+    place = piece.place
+    return MaskItem(place.entry_id, place.block, place.part, start, end, placeholder, target, place.field)
+
+
+def string_at(blocks: Sequence[Block], item: MaskItem) -> str:
+    """Return what an item masks, as the entry with these blocks has it."""
+    block = blocks[item.block]
+    match block:
+        case Text():
+            text = block.text
+        case ToolResult():
+            text = result_text(block)
+        case ToolUse():
+            text = dict(strings_of(block.input)).get(item.field, "")
+        case _:
+            text = ""
+    return text[item.start : item.end]
+
+
+def untouchable(path: Sequence[Entry], *, in_turn: bool) -> frozenset[EntryId]:
+    """Return the visible entries no mask may touch.
+
+    The first message, the newest one, pinned ones, those that hold commands, and, while a turn runs, everything since
+    the message that began it: nothing inside a running tool loop is masked.
+    """
+    visible = effective_history(path)
+    kept = set(pinned(path))
+    if visible:
+        kept |= {visible[0].entry_id, visible[-1].entry_id}
+    kept |= {entry.id for entry in path if _holds_command(entry.body)}
+    if in_turn:
+        began = next((at for at in range(len(visible) - 1, -1, -1) if _begins_turn(visible[at])), 0)
+        kept |= {message.entry_id for message in visible[began:]}
+    return frozenset(kept)
+
+
+def _begins_turn(message: Visible) -> bool:
+    return message.role == "user" and not tool_results(message.blocks)
+
+
+def _holds_command(body: Body) -> bool:
+    return (
+        isinstance(body, UserMessage)
+        and body.source == "typed"
+        and any(isinstance(block, Text) and command_blocks(block.text) for block in body.blocks)
+    )

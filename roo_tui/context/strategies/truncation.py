@@ -1,0 +1,214 @@
+"""Truncation: the oldest content goes, without a model and in a few milliseconds.
+
+    1. contents of tool results, oldest first
+    2. texts and inputs that stand again later
+    3. whole units (a call with its results), oldest first
+
+It stops as soon as the target is reached. The first message, the summary in force and the last 10 messages stay. Calls
+and results keep their ids, names and places, so pairs stay whole.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.pairing import legal_cuts
+from roo_tui.context.situation import Situation
+from roo_tui.context.strategies.figures import raw_goal, reduction, tokens_after, with_bodies
+from roo_tui.context.strategies.orphans import masks_in_force, orphaned, suppressed
+from roo_tui.context.strategies.pieces import SHORTEST, Place, name_of, strings_of, untouchable
+from roo_tui.context.strategies.protocol import Plan, StrategyOptions
+from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
+from roo_tui.domain.entries import Body
+from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Mask, MaskItem, Truncation
+from roo_tui.prompt_files import render
+
+KEPT_RECENT = 10
+
+
+@dataclass
+class Truncate:
+    """Hides by kind and age. A run by hand without a target aims at half of what there is."""
+
+    id: str = "truncation"
+    name: str = "Truncation"
+    description: str = "Hides the oldest tool results, then duplicates, then the oldest exchanges. Free and fast."
+    enabled: bool = True
+    priority: int = 40
+
+    def should_activate(self, situation: Situation) -> bool:
+        return len(effective_history(situation.path)) > KEPT_RECENT + 1
+
+    def estimate_cost(self, situation: Situation) -> float | None:
+        del situation
+        return 0.0
+
+    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+        del options
+        if self.should_activate(situation):
+            return ()
+        return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} stay.",)
+
+    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
+        started = time.monotonic()
+        target = options.target(situation, self.id)
+        hiding = _Hiding(situation, options, situation.context_tokens // 2 if target is None else target)
+        hiding.mask_results()
+        hiding.mask_duplicates()
+        hiding.hide_units()
+        return hiding.plan(self.id, started)
+
+
+class _Hiding:
+    """What is hidden so far, and how many raw tokens that frees."""
+
+    def __init__(self, situation: Situation, options: StrategyOptions, target: int) -> None:
+        self._situation = situation
+        self._options = options
+        self._counter = options.counter
+        self._goal = raw_goal(situation, target)
+        self._visible = effective_history(situation.path)
+        self._in_force = masks_in_force(situation.path)
+        self._raw = {entry.id: entry.body for entry in situation.path} if self._in_force else {}
+        self._fixed = untouchable(situation.path, in_turn=options.in_turn)
+        summary = max((at for at, message in enumerate(self._visible) if message.source == "summary"), default=0)
+        self._first, self._end = summary + 1, len(self._visible) - KEPT_RECENT
+        self._masks: dict[Place, tuple[MaskItem, int]] = {}
+        self._hidden: set[EntryId] = set()
+        self._freed = 0
+        self._reason = "Content of tool results and duplicates alone did not make enough room."
+
+    def mask_results(self) -> None:
+        """Mask contents of tool results, oldest first."""
+        for message in self._old():
+            for index, block in enumerate(message.blocks):
+                if self._freed >= self._goal:
+                    return
+                if isinstance(block, ToolResult) and len(seen := result_text(block)) >= SHORTEST:
+                    place = Place(message.entry_id, index, "result")
+                    words = suppressed(message.entry_id)
+                    gain = self._counter.count_block(block) - self._counter.count_text(words)
+                    self._mask(place, len(self._unmasked(place, seen)), words, None, gain)
+
+    def mask_duplicates(self) -> None:
+        """Mask texts and inputs that a later message has again."""
+        if self._freed >= self._goal:
+            return
+        old = {message.entry_id for message in self._old()}
+        known: dict[str, tuple[Place, str]] = {}
+        for message in reversed(self._visible[self._first :]):
+            for place, text in _texts(message):
+                newer, name = known.setdefault(text, (place, name_of(place, len(message.blocks) == 1)))
+                if newer.entry_id == place.entry_id or message.entry_id not in old or self._freed >= self._goal:
+                    continue
+                if self._unmasked(place, text) is text:
+                    words = render("condense/same_content", place=name)
+                    gain = self._counter.count_text(text) - self._counter.count_text(words)
+                    self._mask(place, len(text), words, newer.entry_id, gain)
+
+    def hide_units(self) -> None:
+        """Hide whole units until the target is reached."""
+        if self._freed >= self._goal:
+            return
+        units = self._units()
+        selector = self._options.truncation_selector
+        line = self._counter.count_block(Text(render("condense/truncated", count=len(self._visible))))
+        masked: dict[EntryId, int] = {}
+        for place, (_, gain) in self._masks.items():
+            masked[place.entry_id] = masked.get(place.entry_id, 0) + gain
+        for number in range(len(units)) if selector is None else selector.order(self._situation, units):
+            if self._hidden and self._freed - line >= self._goal:
+                return
+            for message in units[number]:
+                if message.entry_id not in self._hidden:
+                    self._hidden.add(message.entry_id)
+                    self._freed += self._counter.count_blocks(message.blocks) - masked.get(message.entry_id, 0)
+
+    def plan(self, strategy: str, started: float) -> Plan:
+        """Return the plan with its markers: a mask, a truncation, or both.
+
+        Raises:
+            CondenseRefused: nothing is hidden, or nothing is gained by it.
+        """
+        situation = self._situation
+        kept = [(item, gain) for item, gain in self._masks.values() if not {item.entry_id, item.target} & self._hidden]
+        items = tuple(item for item, _ in kept)
+        items += orphaned(self._in_force, {item.entry_id for item in items})
+        hides = tuple(entry.id for entry in situation.path if entry.id in self._hidden)
+        found: list[tuple[Mask | Truncation, int]] = []
+        if items:
+            found.append((Mask(items), sum(gain for _, gain in kept)))
+        if hides:
+            found.append((Truncation(hides, reason=self._reason), self._count_hidden()))
+        bodies: list[Body] = []
+        before, path, freed = situation.context_tokens, situation.path, 0
+        for marker, gain in found:
+            freed += gain
+            if self._in_force:
+                path = with_bodies(path, (marker,))
+                after = tokens_after(situation, path, self._counter)
+            else:
+                # Nothing comes off or is covered: what was counted on the way is exact.
+                after = max(0, situation.after(freed, 0))
+            figures = reduction(situation, strategy, before, after, duration_s=time.monotonic() - started)
+            bodies.append(replace(marker, figures=figures))
+            before = after
+        if before >= situation.context_tokens:
+            raise CondenseRefused("There is nothing old enough to truncate.")
+        return Plan(strategy, situation.context_tokens, before, tuple(bodies))
+
+    def _count_hidden(self) -> int:
+        hidden = [message for message in self._visible if message.entry_id in self._hidden]
+        line = Text(render("condense/truncated", count=len(hidden)))
+        return self._counter.count_messages(hidden) - self._counter.count_block(line)
+
+    def _old(self) -> Iterator[Visible]:
+        for message in self._visible[self._first : max(self._end, 0)]:
+            if message.source == "entry" and message.entry_id not in self._fixed:
+                yield message
+
+    def _mask(self, place: Place, length: int, words: str, target: EntryId | None, gain: int) -> None:
+        if gain > 0:
+            item = MaskItem(place.entry_id, place.block, place.part, 0, length, words, target, place.field)
+            self._masks[place] = (item, gain)
+            self._freed += gain
+
+    def _unmasked(self, place: Place, seen: str) -> str:
+        """Return the string as the entry has it; `seen` itself where no mask is on it."""
+        body = self._raw.get(place.entry_id)
+        if body is None:
+            return seen
+        block = getattr(body, "blocks", ())[place.block]
+        match block:
+            case Text():
+                text = block.text
+            case ToolResult():
+                text = result_text(block)
+            case ToolUse():
+                text = dict(strings_of(block.input)).get(place.field, seen)
+            case _:
+                return seen
+        return seen if text == seen else text
+
+    def _units(self) -> list[tuple[Visible, ...]]:
+        """Return the parts of the old history that can go alone, oldest first; pinned ones and commands are in none."""
+        cuts = [cut for cut in legal_cuts(self._visible) if self._first <= cut <= self._end]
+        units = [self._visible[start:end] for start, end in pairwise(cuts)]
+        return [unit for unit in units if not any(message.entry_id in self._fixed for message in unit)]
+
+
+def _texts(message: Visible) -> Iterator[tuple[Place, str]]:
+    """Yield the longer texts and inputs of a message."""
+    if message.source != "entry":
+        return
+    for index, block in enumerate(message.blocks):
+        if isinstance(block, Text) and len(block.text) >= SHORTEST:
+            yield Place(message.entry_id, index, "text"), block.text
+        elif isinstance(block, ToolUse):
+            for field, text in strings_of(block.input):
+                if len(text) >= SHORTEST:
+                    yield Place(message.entry_id, index, "input", field), text
