@@ -31,7 +31,8 @@ def repair(messages: Sequence[Visible], *, provider: str = "", model: str = "") 
     """Return a request's messages: valid for the Messages API whatever the history holds.
 
     Neighbours of one role are merged, tool results first. A call without result gets one that says so; a result whose
-    call is not just before, or has been answered, goes as text, unless the same was told before. Reasoning and opaque
+    call is not just before, or has been answered, goes as text, unless the same was told before; one under an id that
+    no call has belongs to the call of its place, if nothing else answers that. Reasoning and opaque
     blocks are kept only for the `provider` and `model` they came from. A message only changes when its own turn does,
     so the beginning of a longer history stays byte for byte the same and is read from the provider's cache.
 
@@ -136,6 +137,7 @@ class _Building:
 
     messages: list[Message] = field(default_factory=list)
     used_ids: set[str] = field(default_factory=set)
+    log_ids: set[str] = field(default_factory=set)
     # The calls the last assistant message still waits for: the id in the log, and the call as it is sent.
     waiting: list[tuple[str, ToolUse]] = field(default_factory=list)
     # What results said, by the id in the log.
@@ -175,6 +177,7 @@ class _Building:
             count += 1
             sent_id = f"{wanted}_{count}"
         self.used_ids.add(sent_id)
+        self.log_ids.add(call.id)
         sent = call if sent_id == call.id else replace(call, id=sent_id)
         self.waiting.append((call.id, sent))
         return sent
@@ -183,12 +186,14 @@ class _Building:
         """Split a user turn into the results of the calls just before, in their order of arrival, and the rest."""
         results: list[Block] = []
         others: list[Block] = []
+        by_place = self._by_place([block for block in blocks if isinstance(block, ToolResult)])
         for block in blocks:
             if not isinstance(block, ToolResult):
                 others.append(block)
                 continue
             content = result_text(block).strip()
-            place = next((at for at, (log_id, _) in enumerate(self.waiting) if log_id == block.tool_use_id), None)
+            log_id = by_place.get(id(block), block.tool_use_id)
+            place = next((at for at, (waiting_id, _) in enumerate(self.waiting) if waiting_id == log_id), None)
             if place is not None:
                 _, call = self.waiting.pop(place)
                 results.append(block if call.id == block.tool_use_id else replace(block, tool_use_id=call.id))
@@ -196,6 +201,18 @@ class _Building:
                 others.append(Text(render("condense/late_result", content=content)))
             self.told.add((block.tool_use_id, content))
         return results, others
+
+    def _by_place(self, results: list[ToolResult]) -> dict[int, str]:
+        """Return the calls of results under ids that no call ever had: each that of its place, if nothing answers it.
+
+        Source: Roo Code's repair of tool result ids.
+        """
+        ids = {result.tool_use_id for result in results}
+        return {
+            id(result): call_id
+            for result, (call_id, _) in zip(results, self.waiting, strict=False)
+            if result.tool_use_id not in self.log_ids and call_id not in ids
+        }
 
     def _missing(self) -> list[Block]:
         missing: list[Block] = [

@@ -59,6 +59,18 @@ def test_a_second_result_of_one_call_is_told_as_text_if_it_says_something_new():
     assert request(HELLO, ("a", use("c")), ("u", results[0]), ("a", Text("ok")), ("u", *results))[-1].blocks == (told,)
 
 
+def test_a_result_under_an_id_that_no_call_has_answers_the_call_of_its_place():
+    calls = ("a", use("c"), use("d"))
+    results = (ToolResult("lost", "first"), ToolResult("d", "second"))
+    assert request(HELLO, calls, ("u", *results))[-1].blocks == (ToolResult("c", "first"), results[1])
+    told = request(HELLO, calls, ("u", ToolResult("lost", "x"), ToolResult("c", "y"), ToolResult("d", "z")))[-1].blocks
+    assert told == (
+        ToolResult("c", "y"),
+        ToolResult("d", "z"),
+        Text(render("condense/late_result", content="x")),
+    )
+
+
 def test_a_result_whose_call_is_not_just_before_goes_as_text():
     summary = ("u", Text("a summary"))
     assert request(summary, ("u", ToolResult("gone", "the only output")))[-1].blocks == (
