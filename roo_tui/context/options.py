@@ -15,15 +15,16 @@ class ContextOptions:
         default=True,
         metadata={"title": "Condense automatically", "sentence": "Condense by itself when the context is nearly full."},
     )
-    threshold_percent: int = field(
+    threshold_percent: int | Literal["auto"] = field(
         default=100,
         metadata={
             "title": "Condense threshold",
             "sentence": "How full the context window may get before it is condensed; the space the next answer needs "
-            "is kept free in any case.",
+            "is kept free in any case. auto: where a condense pays back at the model's prices.",
             "unit": "% of the context window",
             "range": (5, 100),
             "clamp": True,
+            "also": ("auto",),
         },
     )
     condense_prompt: str = field(

@@ -181,13 +181,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """The figures of the context bar, in tokens; `trigger_tokens` is the smallest count at which a condense is due."""
+    """The figures of the context bar, in tokens.
+
+    `trigger_tokens` is the smallest count at which a condense is due; `threshold_note` says why it stands there, where it
+    adapts by itself.
+    """
 
     used: int = 0
     window: int = 0
     reserved: int = 0
     trigger_tokens: int = 0
     auto_condense: bool = True
+    threshold_note: str = ""
 
     @property
     def available(self) -> int:

@@ -135,7 +135,7 @@ class Engine:
         await self._close_session()
         self._session = self.read.session = await open_session(self._runtime, info.id)
         self._session.snapshots.start()
-        await self._session.context.refresh()
+        await self._session.gauge.refresh()
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
         return info.id
@@ -249,7 +249,7 @@ class Engine:
         self._require_idle()
         session = self._open()
         await session.rewinding.rewind(entry_id, conversation=conversation, files=files, overwrite=overwrite)
-        await session.context.refresh()
+        await session.gauge.refresh()
         self._header_changed()
 
     # Settings.
@@ -272,7 +272,7 @@ class Engine:
             old, self._runtime.model = self._runtime.model, self._models(self.settings.active)
             await old.close()
         if self._session is not None:
-            await self._session.context.refresh()
+            await self._session.gauge.refresh()
         self._header_changed()
 
     # Inside.

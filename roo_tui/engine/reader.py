@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 
+from roo_tui.context.recall import found_entries
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import ContextBreakdown, ContextUse, Header, RewindPoint, RewindPreview, Row
+from roo_tui.domain.views import ContextBreakdown, ContextUse, FoundEntry, Header, RewindPoint, RewindPreview, Row
 from roo_tui.engine.exporting import export_text
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
@@ -39,13 +40,13 @@ class Reader:
         return header_of(self._runtime, self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
-        return self.session.context.use() if self.session else ContextUse()
+        return self.session.gauge.use() if self.session else ContextUse()
 
     async def context_breakdown(self) -> ContextBreakdown:
         """Return what fills the context window of the next request."""
         if self.session is None:
             return ContextBreakdown()
-        return await self.session.context.breakdown()
+        return await self.session.gauge.breakdown()
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()
@@ -82,6 +83,16 @@ class Reader:
         if self.session is None:
             raise CommandRefused("No task is open.")
         return await self.session.rewinding.preview(entry_id)
+
+    async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]:
+        """Return the entries of the open task that hold words of the query, those of other branches too, best first."""
+        if self.session is None:
+            return ()
+        log, task_id = self.session.task.log, self.session.task.id
+        hits = await self._runtime.store.search.find(query, task_id=task_id, limit=limit)
+        return await asyncio.to_thread(
+            found_entries, log.entries, log.path(), [hit.entry_id for hit in hits], query, task_id
+        )
 
     def custom_commands(self) -> list[tuple[str, str]]:
         """Return (name, description) of the project's commands."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from roo_tui.context.rewind import rewind_points, target_head
 from roo_tui.domain.entries import CallRecord, Checkpoint, HeadMove, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, RooError
+from roo_tui.domain.errors import CommandRefused, RooError, WouldOverwrite
 from roo_tui.domain.events import PromptRestored, ViewChanged
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPoint, RewindPreview
@@ -129,7 +129,7 @@ class Rewinding:
         conflicts = [change.path for change in files if change.conflict]
         if conflicts and not overwrite:
             named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
-            raise CommandRefused(f"You changed {named} since the last step; say that it may be overwritten.")
+            raise WouldOverwrite(f"You changed {named} since the last step; say that it may be overwritten.")
 
     def _why_no_files(self, tree: str) -> str:
         if reason := self._runtime.checkpoints.available():

@@ -7,6 +7,7 @@ from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import AssistantMessage, CallRecord, CallStarted, UserMessage
 from roo_tui.domain.errors import TaskLocked
 from roo_tui.engine.context_control import ContextControl
+from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.rewinding import Rewinding
 from roo_tui.engine.rows import Transcript
 from roo_tui.engine.runtime import Runtime
@@ -18,9 +19,10 @@ from roo_tui.prompt_files import render
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One open task with its context, snapshots, rewind and transcript."""
+    """One open task with its gauge, context, snapshots, rewind and transcript."""
 
     task: OpenTask
+    gauge: ContextGauge
     context: ContextControl
     snapshots: Snapshots
     rewinding: Rewinding
@@ -50,8 +52,9 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
     if not read_only:
         await _recover(task, stored.draft)
         await rewinding.recover()
-    context = ContextControl(runtime, task)
-    return Session(task, context, snapshots, rewinding, ToolCalls(runtime, task, snapshots), Transcript())
+    gauge = ContextGauge(runtime, task)
+    context = ContextControl(runtime, task, gauge)
+    return Session(task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, snapshots), Transcript())
 
 
 async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:

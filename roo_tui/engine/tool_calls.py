@@ -7,9 +7,11 @@ import asyncio
 import logging
 from typing import Literal
 
+from roo_tui.context.recall import recall
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, TodosChanged, UserMessage
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
+from roo_tui.domain.ids import EntryId
 from roo_tui.engine.approvals import approval_key, verdict
 from roo_tui.engine.questions import Reply
 from roo_tui.engine.runtime import Runtime
@@ -26,6 +28,7 @@ _APPROVAL_OPTIONS = (
     Option("always", "Always for this task"),
     Option("deny", "Deny"),
 )
+_MOST_HITS = 500
 _READ_ONLY = {Effect.READ, Effect.TODO, Effect.ASK, Effect.FINISH}
 
 Decision = Literal["allowed", "auto", "denied", "none"]
@@ -111,7 +114,14 @@ class ToolCalls:
             await task.record(Answered(call.id, reply.decision, answer, call.id))
             return answer
 
-        return ToolContext(self._runtime.workspace, emit, ask, task.todos())
+        async def find(words: str) -> list[EntryId]:
+            hits = await self._runtime.store.search.find(words, task_id=task.id, limit=_MOST_HITS)
+            return [hit.entry_id for hit in hits]
+
+        async def bring_back(asked: str) -> str:
+            return await recall(asked, task.log.path(), find)
+
+        return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
 
     async def _finish(self, call: ToolUse, outcome: Outcome, decision: Decision) -> None:
         blob = await self._runtime.store.put_blob(outcome.full_output) if outcome.full_output else ""

@@ -6,11 +6,9 @@ from roo_tui.context.overflow import recognise, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ModelError
-from roo_tui.engine.context_control import ContextControl
 from roo_tui.engine.request import ModelCall, build_request
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.task import OpenTask
-from roo_tui.engine.tool_calls import ToolCalls
+from roo_tui.engine.session import Session
 from roo_tui.prompt_files import render
 from roo_tui.tools.registry import specs
 
@@ -20,14 +18,13 @@ MAX_FORCED_REDUCTIONS = 3
 class Turn:
     """Runs one turn of the open task. Cancelling it leaves a log whose next request is valid."""
 
-    def __init__(
-        self, runtime: Runtime, task: OpenTask, turn_id: str, context: ContextControl, calls: ToolCalls
-    ) -> None:
+    def __init__(self, runtime: Runtime, session: Session, turn_id: str) -> None:
         self._runtime = runtime
-        self._task = task
+        self._task = session.task
         self._turn_id = turn_id
-        self._context = context
-        self._calls = calls
+        self._context = session.context
+        self._gauge = session.gauge
+        self._calls = session.calls
 
     async def run(self) -> None:
         """Return when the turn is complete.
@@ -43,7 +40,7 @@ class Turn:
             await self._remark_on(answer)
             calls = tool_uses(answer.blocks)
             finished = not calls or await self._calls.run_all(calls)
-            await self._context.refresh()
+            await self._gauge.refresh()
             if finished:
                 return
 
@@ -54,27 +51,27 @@ class Turn:
         while True:
             await self._context.before_request(tools)
             await self._end_with_user()
-            limits = self._context.limits()
+            limits = self._gauge.limits()
             request = await asyncio.to_thread(build_request, self._task, self._runtime, tools, limits.reserved)
             raw = await asyncio.to_thread(self._runtime.counter.count_request, request.system, tools, request.messages)
             try:
                 entry = await ModelCall(self._runtime, self._task, self._turn_id).run(request, forced + 1)
             except ModelError as error:
-                if self._context.learn_output_limit(stated_output_limit(error)):
+                if self._gauge.learn_output_limit(stated_output_limit(error)):
                     continue
-                overflow = recognise(error, self._context.tokens(), limits.window)
+                overflow = recognise(error, self._gauge.tokens, limits.window)
                 if overflow is None or not overflow.believed or forced == MAX_FORCED_REDUCTIONS:
                     raise
                 forced += 1
                 await self._context.force(overflow, tools)
                 continue
             assert isinstance(entry.body, AssistantMessage)
-            self._context.learn(raw, entry.body)
+            self._gauge.learn(raw, entry.body)
             return entry
 
     async def _end_with_user(self) -> None:
         """A request ends with the user; after a retry or an interrupted answer nothing else may stand there."""
-        if self._context.ends_with_assistant():
+        if self._gauge.ends_with_assistant():
             await self._task.record(UserMessage((Text(render("replies/continue").strip()),), source="engine"))
 
     async def _remark_on(self, answer: AssistantMessage) -> None:

@@ -65,7 +65,7 @@ async def run_turns(
 async def _run(runtime: Runtime, session: Session, turn_id: str) -> tuple[Reason, str]:
     """Run one turn; what went wrong becomes a row of the transcript."""
     try:
-        await Turn(runtime, session.task, turn_id, session.context, session.calls).run()
+        await Turn(runtime, session, turn_id).run()
         await session.context.run_pending(specs())
         return "completed", ""
     except ContextFull as error:
@@ -103,7 +103,7 @@ async def _add_words(runtime: Runtime, session: Session, words: str, queued: int
         if is_first and not task.info.title:
             task.info = replace(task.info, title=one_line(words, 80))
             await runtime.store.set_title(task.id, task.info.title)
-    await session.context.refresh()
+    await session.gauge.refresh()
 
 
 def _facts(error: ModelError) -> str:

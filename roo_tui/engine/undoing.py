@@ -17,7 +17,7 @@ async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
     move = session.rewinding.can_undo() if marker_id is None else None
     if move is not None and move.at_ms >= _switched_at(path, on=False):
         await session.rewinding.undo(move, overwrite=overwrite)
-        await session.context.refresh()
+        await session.gauge.refresh()
     else:
         await session.context.toggle(toggle.undo(path, marker_id))
 
@@ -32,7 +32,7 @@ async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
     move = session.rewinding.can_redo() if marker_id is None else None
     if move is not None and move.at_ms >= _switched_at(path, on=True):
         await session.rewinding.redo(move, overwrite=overwrite)
-        await session.context.refresh()
+        await session.gauge.refresh()
     else:
         await session.context.toggle(toggle.redo(path, marker_id))
 

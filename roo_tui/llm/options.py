@@ -49,14 +49,14 @@ class Profile:
             "also": (0,),
         },
     )
-    threshold_percent: int = field(
+    threshold_percent: int | Literal["auto"] = field(
         default=-1,
         metadata={
             "title": "Condense threshold",
-            "sentence": "How full the window may get with this profile; -1 means the general threshold.",
+            "sentence": "How full the window may get with this profile; -1 means the general threshold, auto adapts it.",
             "unit": "% of the context window",
             "range": (5, 100),
-            "also": (-1,),
+            "also": (-1, "auto"),
         },
     )
     thinking: Literal["off", "adaptive"] = field(

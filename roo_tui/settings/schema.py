@@ -35,7 +35,7 @@ class Field:
     unit: str = ""
     choices: tuple[str, ...] = ()
     range: tuple[float, float] | None = None
-    also: tuple[float, ...] = ()
+    also: tuple[float | str, ...] = ()
     optional: bool = False
     clamp: bool = False
     multiline: bool = False
@@ -51,7 +51,7 @@ class Field:
             number = "a whole number" if self.kind is int else "a number"
             if self.range:
                 number += f" from {self.range[0]:g} to {self.range[1]:.10g}"
-            return _any_of((number, *(f"{value:g}" for value in self.also)))
+            return _any_of((number, *(f"{value}" for value in self.also)))
         if self.url:
             return "an address that begins with http:// or https://, or blank"
         if self.kind is bool:
@@ -103,6 +103,8 @@ class Field:
         return self.check(value)
 
     def _fits(self, value: Any) -> bool:
+        if any(value == other and type(value) is type(other) for other in self.also):
+            return True
         if self.kind is tuple:
             return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
         if self.kind is str:
@@ -111,7 +113,7 @@ class Field:
             return isinstance(value, bool)
         if isinstance(value, bool) or not isinstance(value, (int, float) if self.kind is float else int):
             return False
-        return not self.range or self.range[0] <= value <= self.range[1] or value in self.also
+        return not self.range or self.range[0] <= value <= self.range[1]
 
     def _text_fits(self, value: str) -> bool:
         if self.choices:
@@ -153,9 +155,9 @@ def _fields_of(options: type, prefix: str) -> list[Field]:
 
 
 def _field(key: str, hint: Any, default: Any, metadata: dict[str, Any]) -> Field:
-    optional = get_origin(hint) in (Union, types.UnionType)
-    if optional:
-        hint = next(part for part in get_args(hint) if part is not type(None))
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    optional = type(None) in parts
+    hint = next(part for part in parts if part is not type(None))
     if get_origin(hint) is Literal:
         metadata.setdefault("choices", get_args(hint))
         hint = str

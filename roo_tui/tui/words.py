@@ -142,6 +142,7 @@ SETTINGS_DEFAULT_SHOWN = "This is the built-in prompt; edit it to use your own."
 SETTINGS_CUSTOM = "Your own prompt."
 SETTINGS_RESET = "Reset to the built-in prompt"
 SETTINGS_THRESHOLD = "{percent} % of {window} is {tokens} tokens; a condense is due at {trigger}."
+SETTINGS_THRESHOLD_AUTO = "Where a condense pays back at the model's prices; the bar shows where that is."
 SETTINGS_SECTION = {
     "profile": "Profile",
     "profiles": "Profile",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -202,9 +202,14 @@ class SettingsScreen(Page[Changes | None]):
         if event.key == "context.threshold_percent" and not event.problem:
             self._explain_threshold(event.value)
 
-    def _explain_threshold(self, percent: int) -> None:
-        """Say what the threshold is in tokens of the current model's window."""
+    def _explain_threshold(self, percent: int | Literal["auto"]) -> None:
+        """Say what the threshold is in tokens of the current model's window, and why an adapting one stands there."""
         window = self._use.window
+        if percent == "auto":
+            for row in self.query(FieldRow):
+                if row.key == "context.threshold_percent":
+                    row.set_note(self._use.threshold_note or words.SETTINGS_THRESHOLD_AUTO)
+            return
         for row in self.query(FieldRow):
             if row.key == "context.threshold_percent" and window:
                 tokens = -(-percent * window // 100)

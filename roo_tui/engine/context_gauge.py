@@ -1,0 +1,184 @@
+"""How full the context of the open task is, against which limits: the one count for bar, policy and rows."""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
+from roo_tui.context.breakdown import breakdown
+from roo_tui.context.effective import effective_history
+from roo_tui.context.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
+from roo_tui.context.tokens import context_tokens
+from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
+from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
+from roo_tui.domain.views import ContextBreakdown, ContextUse
+from roo_tui.engine.header import header_of
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.task import OpenTask
+from roo_tui.tools.registry import specs
+
+
+class ContextGauge:
+    """Counts the context of one open task and knows its limits; remembers what the provider said of them."""
+
+    def __init__(self, runtime: Runtime, task: OpenTask) -> None:
+        self._runtime = runtime
+        self._task = task
+        self._stated: dict[str, _Stated] = {}
+        self._counted: tuple[EntryId, int] = (-1, 0)
+        self._used = 0
+        self._noticed = False
+        self._adapted: AutoThreshold | None = None
+
+    def limits(self) -> Limits:
+        """Return the figures of the policy for the model and settings of this moment."""
+        settings, profile = self._runtime.settings, self._runtime.settings.active
+        adapted = self._adapted.percent if self._adapted else HIGHEST_THRESHOLD
+        stated, info = self._said_by_provider(), self._runtime.model.info
+        most = stated.max_output or max(info.max_output, profile.max_output)
+        return limits(
+            replace(info, max_output=min(info.max_output, most)),
+            window=stated.window or profile.window,
+            max_output=min(profile.max_output, most),
+            profile_percent=adapted if profile.threshold_percent == "auto" else profile.threshold_percent,
+            global_percent=adapted
+            if settings.context.threshold_percent == "auto"
+            else settings.context.threshold_percent,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """The context tokens as last counted."""
+        return self._used
+
+    def use(self) -> ContextUse:
+        figures = self.limits()
+        return ContextUse(
+            self._used,
+            figures.window,
+            figures.reserved,
+            figures.trigger_tokens,
+            self._runtime.settings.context.auto_condense,
+            self._adapted.sentence if self._adapted else "",
+        )
+
+    async def refresh(self) -> None:
+        """Count what is new since the last anchor, tell bar and header, and warn once when a condense comes near."""
+        self._used = await self._count()
+        self._adapted = await asyncio.to_thread(self._adapt) if self._adapts() else None
+        self._task.emit(ContextChanged(self._task.id, self.use()))
+        self._task.emit(HeaderChanged(self._task.id, header_of(self._runtime, self._task)))
+        figures = self.limits()
+        near = self._used >= notice_at(figures)
+        if near and not self._noticed and self._runtime.settings.context.auto_condense:
+            text = f"The context will be condensed at {figures.trigger_tokens:,} tokens; it holds {self._used:,} now."
+            self._task.emit(Notice(self._task.id, "info", text))
+        self._noticed = near
+
+    def _adapts(self) -> bool:
+        own, general = self._runtime.settings.active.threshold_percent, self._runtime.settings.context.threshold_percent
+        return own == "auto" or (own == -1 and general == "auto")
+
+    def _adapt(self) -> AutoThreshold:
+        runtime, path = self._runtime, self._task.log.path()
+        info = runtime.model.info
+        overhead = round(self.ratio() * runtime.counter.count_request(runtime.system, specs()))
+        window = self._said_by_provider().window or runtime.settings.active.window or info.window
+        return auto_threshold(info, window, left_by_condense(path, overhead), recent_growth(path))
+
+    async def _count(self) -> int:
+        """Return the context tokens: from the last count that is known, every later entry adds or takes its part.
+
+        Usage is never believed across a marker: the marker's own figures are added to it.
+        """
+        path = self._task.log.path()
+        start, tokens = self._last_known(path)
+        if start < 0:
+            tokens = await asyncio.to_thread(self._measure, path)
+            self._counted = (path[-1].id if path else 0, tokens)
+            return tokens
+        ratio, counter = self.ratio(), self._runtime.counter
+        for entry in path[start:]:
+            match entry.body:
+                case UserMessage(blocks=blocks) | AssistantMessage(blocks=blocks):
+                    tokens += round(ratio * counter.count_blocks(blocks))
+                case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
+                    tokens += figures.tokens_after - figures.tokens_before
+                case Toggle(marker_id=marker_id, on=on):
+                    tokens += _change_of(self._task.log.get(marker_id), on)
+        return max(tokens, 0)
+
+    def _last_known(self, path: tuple[Entry, ...]) -> tuple[int, int]:
+        """Return where counting starts and the tokens known there; a start of -1 says that nothing is known."""
+        info = self._runtime.model.info
+        for index in range(len(path) - 1, -1, -1):
+            body = path[index].body
+            if isinstance(body, AssistantMessage) and body.usage is not None and body.model == info.id:
+                return index + 1, body.usage.context_tokens
+            if self._counted[0] == path[index].id:
+                return index + 1, self._counted[1]
+        return -1, 0
+
+    def _measure(self, path: tuple[Entry, ...]) -> int:
+        raw = self._runtime.counter.count_request(self._runtime.system, specs(), effective_history(path))
+        return context_tokens(None, raw, self.ratio())
+
+    async def breakdown(self) -> ContextBreakdown:
+        """Return what fills the context window, by kind and by entry."""
+        path, runtime = self._task.log.path(), self._runtime
+        return await asyncio.to_thread(
+            breakdown, path, runtime.counter, self.ratio(), system=runtime.system, tools=specs()
+        )
+
+    def ratio(self) -> float:
+        info = self._runtime.model.info
+        return self._runtime.calibration.ratio(info)
+
+    def learn(self, raw: int, answer: AssistantMessage) -> None:
+        """Calibrate on what the provider charged for a request we counted."""
+        if answer.usage is not None:
+            self._runtime.calibration.learn(self._runtime.model.info, raw, answer.usage.prompt_tokens)
+
+    def learn_output_limit(self, most: int) -> bool:
+        """Ask for answers of at most so many tokens from now on; false if that is no less than what is asked for."""
+        if not 0 < most < self.limits().reserved:
+            return False
+        self._said_by_provider().max_output = most
+        text = f"The provider allows answers of at most {most:,} tokens; the request is sent again with that."
+        self._task.emit(Notice(self._task.id, "info", text))
+        return True
+
+    def learn_window(self, window: int) -> None:
+        """Believe the provider about the context window of the model in use."""
+        self._said_by_provider().window = window
+
+    def _said_by_provider(self) -> "_Stated":
+        return self._stated.setdefault(self._runtime.model.info.id, _Stated())
+
+    def ends_with_assistant(self) -> bool:
+        """Return whether the effective history ends with the model's own words."""
+        for entry in reversed(self._task.log.path()):
+            match entry.body:
+                case AssistantMessage(blocks=blocks) if blocks:
+                    return True
+                case UserMessage() | Condense():
+                    return False
+        return False
+
+
+@dataclass(slots=True)
+class _Stated:
+    """What a provider said of a model in an error, 0 where it said nothing. It holds before what we know ourselves."""
+
+    window: int = 0
+    max_output: int = 0
+
+
+def _change_of(entry: Entry | None, on: bool) -> int:
+    """Return the tokens a toggle adds: what its marker took, or that given back."""
+    if entry is None or not isinstance(entry.body, Condense | Truncation | Mask):
+        return 0
+    figures = entry.body.figures
+    taken = figures.tokens_after - figures.tokens_before
+    return taken if on else -taken
