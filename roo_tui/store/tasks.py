@@ -31,6 +31,7 @@ from roo_tui.plain_text import well_formed
 from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
 from roo_tui.store.database import Database
 from roo_tui.store.lock import TaskLock
+from roo_tui.store.search import Search
 
 _TASK_COLUMNS = "id, title, workspace, created_ms, updated_ms, entries, cost_usd, parent_task_id, parent_call_id"
 _MOVE_COLUMNS = "id, from_id, to_id, at_ms, reason, files_before, files_after"
@@ -62,15 +63,20 @@ def open_store(path: Path, *, now_ms: Callable[[], int] | None = None) -> "Store
 
 
 class Store:
-    """All tasks of one data folder. Methods raise `StoreError`, and `TaskNotFound` for an id that does not exist."""
+    """All tasks of one data folder; `search` is their full text.
+
+    Methods raise `StoreError`, and `TaskNotFound` for an id that does not exist.
+    """
 
     def __init__(self, database: Database, locks: Path, now_ms: Callable[[], int]) -> None:
         self._database = database
         self._locks = locks
         self._now_ms = now_ms
+        self.search = Search(database)
 
     async def close(self) -> None:
         """Finish all writes and close the file."""
+        await self.search.close()
         await self._database.close()
 
     def lock(self, task_id: TaskId) -> TaskLock:
@@ -241,7 +247,9 @@ class Store:
                 connection.execute("DELETE FROM drafts WHERE task_id = ?", (task_id,))
             return tuple(entries)
 
-        return await self._database.write(work)
+        appended = await self._database.write(work)
+        self.search.grown(len(appended))
+        return appended
 
     async def move_head(
         self,

@@ -17,6 +17,7 @@ def all_tools() -> dict[str, Tool]:
     from roo_tui.tools.execute_command import ExecuteCommand
     from roo_tui.tools.list_files import ListFiles
     from roo_tui.tools.read_file import ReadFile
+    from roo_tui.tools.recall_history import RecallHistory
     from roo_tui.tools.search_files import SearchFiles
     from roo_tui.tools.update_todo_list import UpdateTodoList
     from roo_tui.tools.write_to_file import WriteToFile
@@ -28,6 +29,7 @@ def all_tools() -> dict[str, Tool]:
         WriteToFile(),
         ApplyDiff(),
         ExecuteCommand(),
+        RecallHistory(),
         UpdateTodoList(),
         AskFollowupQuestion(),
         AttemptCompletion(),

@@ -1,0 +1,38 @@
+"""Tool: what is no longer in the context, by words or by id."""
+
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.views import TextView
+from roo_tui.prompt_files import render
+from roo_tui.tools.arguments import ToolArguments
+from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+
+
+class RecallHistoryArguments(ToolArguments):
+    query: str = Field(default="", description="Words to look for in what is hidden.")
+    id: str = Field(default="", description="The entry to bring back, for example e42; several are possible.")
+
+
+class RecallHistory:
+    """Searches what summaries, truncations and masks hide; changes nothing."""
+
+    name: ClassVar[str] = "recall_history"
+    Arguments: ClassVar[type[BaseModel]] = RecallHistoryArguments
+
+    async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> Plan | Failure:
+        if context.recall is None:
+            return Failure(render("replies/recall_unavailable"), title=self.name)
+        wanted = arguments.id.strip() or arguments.query.strip()
+        if not wanted:
+            return Failure(render("replies/recall_arguments"), title=self.name)
+        if arguments.id.strip():
+            wanted = " ".join(part if part[:1] in "eE" else f"e{part}" for part in wanted.replace(",", " ").split())
+        return Plan(wanted, Effect.READ, state=wanted)
+
+    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+        assert context.recall is not None
+        found = await context.recall(plan.state)
+        return Outcome(found, TextView(found), CallFacts("other", query=plan.state))
