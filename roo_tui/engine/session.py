@@ -54,7 +54,7 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
         await rewinding.recover()
     gauge = ContextGauge(runtime, task)
     context = ContextControl(runtime, task, gauge)
-    return Session(task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, snapshots), Transcript())
+    return Session(task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, gauge, snapshots), Transcript())
 
 
 async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:

@@ -13,6 +13,7 @@ from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, Todo
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
 from roo_tui.domain.ids import EntryId
 from roo_tui.engine.approvals import approval_key, verdict
+from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.questions import Reply
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.snapshots import Snapshots
@@ -37,9 +38,10 @@ Decision = Literal["allowed", "auto", "denied", "none"]
 class ToolCalls:
     """Runs the calls of the answers of one turn."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, snapshots: Snapshots) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge, snapshots: Snapshots) -> None:
         self._runtime = runtime
         self._task = task
+        self._gauge = gauge
         self._snapshots = snapshots
 
     async def run_all(self, calls: list[ToolUse]) -> bool:
@@ -133,6 +135,7 @@ class ToolCalls:
         if outcome.todos is not None:
             bodies.append(TodosChanged(outcome.todos))  # type: ignore[arg-type]
         await self._task.record(*bodies)
+        await self._gauge.refresh()
 
     async def _interrupted(self, calls: list[ToolUse]) -> None:
         done = {

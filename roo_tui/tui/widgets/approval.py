@@ -23,7 +23,7 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
 
     HELP = words.APPROVE_HELP
     DEFAULT_CSS = """
-    ApprovalPanel #approval-body { max-height: 40vh; margin-top: 1; }
+    ApprovalPanel #approval-body { margin-top: 1; }
     ApprovalPanel #approval-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     ApprovalPanel #approval-reasons { height: auto; max-height: 3; }
     ApprovalPanel #approval-buttons { height: 1; margin-top: 1; }

@@ -16,9 +16,9 @@ _LINE_LIMIT = 5_000
 
 
 class ToolBody(ScrollView, can_focus=False):
-    """As high as what it shows, up to its `max-height`."""
+    """As high as what it shows, up to two fifths of the screen."""
 
-    DEFAULT_CSS = "ToolBody { height: auto; max-height: 14; overflow-x: hidden; scrollbar-size-vertical: 1; }"
+    DEFAULT_CSS = "ToolBody { height: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }"
 
     def __init__(self, view: ToolView, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -37,8 +37,9 @@ class ToolBody(ScrollView, can_focus=False):
         self._draw(self.scrollable_content_region.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 (Textual's)
+        # Not by `max-height`: a parent of automatic height would still leave space for all of it.
         self._draw(width)
-        return len(self._strips)
+        return min(len(self._strips), max(3, viewport.height * 2 // 5))
 
     def _draw(self, width: int) -> None:
         if width <= GUTTER or self._drawn_for == (width, self.app.theme):
