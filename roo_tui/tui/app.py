@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from roo_tui.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_BREATH_S = 0.05
+_SWITCH_S = 0.001
+"""How long a thread may hold Python while the screen wants it; Python's own 5 ms are felt when typing."""
 
 BuildEngine = Callable[[bool], EngineProtocol]
 """Imports and makes the engine, of the demo where the argument is true. Runs in a thread. Raises MissingKey."""
@@ -72,12 +78,14 @@ class RooApp(App[int]):
     def on_mount(self) -> None:
         if self._wanted_theme and self._wanted_theme not in self.available_themes:
             self.chat.tell(words.NO_SUCH_THEME.format(name=self._wanted_theme), "warning")
-        self.call_after_refresh(self._start_engine, self._demo)
+        # Whoever types at once is served first: importing the engine keeps Python busy.
+        self.call_after_refresh(self.set_timer, _BREATH_S, partial(self._start_engine, self._demo))
 
     @work(group="engine", exclusive=True)
     async def _start_engine(self, demo: bool) -> None:
         """Make and start the engine, open the task, then show events until the app ends."""
         chat = self.chat
+        await chat.show_transcript()
         history = asyncio.create_task(asyncio.to_thread(PromptHistory.load, paths.state_dir() / "prompts.jsonl"))
         try:
             engine = await asyncio.to_thread(self._build, demo)
@@ -179,6 +187,7 @@ def run(
         offered = as_demo and not demo
         return Engine(sample_workspace() if offered else workspace, settings, demo=as_demo, auto_approve=auto_approve)
 
+    sys.setswitchinterval(_SWITCH_S)
     app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
     result = app.run(mouse=settings.appearance.mouse)
     return result if result is not None else (app.return_code or 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -18,7 +19,6 @@ from textual.screen import Screen
 from roo_tui.commands import by_slash
 from roo_tui.domain.errors import MissingKey, RooError, WouldOverwrite
 from roo_tui.domain.ids import parse_entry_ref
-from roo_tui.domain.views import ContextUse, FailureRow, Header, ReductionRow, Row
 from roo_tui.plain_text import clean
 from roo_tui.prompt_files import render
 from roo_tui.tui import words
@@ -32,11 +32,12 @@ from roo_tui.tui.widgets.prompt import Prompt
 from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
 from roo_tui.tui.widgets.queue_list import QueueList
 from roo_tui.tui.widgets.todo_list import TodoList
-from roo_tui.tui.widgets.transcript import Transcript
 
-if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
+if TYPE_CHECKING:  # only names: importing what draws a conversation before the first frame would delay it
     from roo_tui.domain.entries import QueuedMessage
     from roo_tui.domain.events import Question
+    from roo_tui.domain.views import ContextUse, Header, Row
+    from roo_tui.tui.widgets.transcript import Transcript
 
 _SLASH = re.compile(r"/([\w.-]+)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -67,7 +68,7 @@ class ChatScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
-        yield Transcript()
+        yield Vertical(id="conversation")
         with Vertical(id="dock"):
             yield TodoList()
             yield Vertical(id="questions")
@@ -82,10 +83,20 @@ class ChatScreen(Screen[None]):
 
     # What the engine and the app show here
 
+    async def show_transcript(self) -> None:
+        """Put the transcript in its place. Importing it takes as long as all that is painted before it is there."""
+        module = await asyncio.to_thread(import_module, "roo_tui.tui.widgets.transcript")
+        place = self.query_one("#conversation", Vertical)
+        if not place.children:
+            await place.mount(module.Transcript())
+
     @property
     def transcript(self) -> Transcript:
-        """The conversation."""
-        return self.query_one(Transcript)
+        """The conversation; there is none before `show_transcript` has ended."""
+        return self._transcripts()[0]
+
+    def _transcripts(self) -> list[Transcript]:
+        return cast("list[Transcript]", list(self.query_one("#conversation").children))
 
     @property
     def prompt(self) -> Prompt:
@@ -264,10 +275,11 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.PageWanted)
     def _page(self, event: Prompt.PageWanted) -> None:
-        if event.pages < 0:
-            self.transcript.scroll_page_up(animate=False)
-        else:
-            self.transcript.scroll_page_down(animate=False)
+        for transcript in self._transcripts():
+            if event.pages < 0:
+                transcript.scroll_page_up(animate=False)
+            else:
+                transcript.scroll_page_down(animate=False)
 
     # Commands
 
@@ -322,10 +334,12 @@ class ChatScreen(Screen[None]):
         self._do(lambda engine: engine.new_task(), words.NEW_TASK)
 
     def _command_expand_all(self, _: str) -> None:
-        self.transcript.expand_all()
+        for transcript in self._transcripts():
+            transcript.expand_all()
 
     def _command_fold_all(self, _: str) -> None:
-        self.transcript.fold_all()
+        for transcript in self._transcripts():
+            transcript.fold_all()
 
     def _command_copy(self, _: str) -> None:
         if text := self.get_selected_text():
@@ -505,8 +519,8 @@ class ChatScreen(Screen[None]):
         todos = self.query_one(TodoList)
         todos.folded = not todos.folded
 
-    @on(Transcript.RowAction)
-    def _row_action(self, event: Transcript.RowAction) -> None:
+    def on_transcript_row_action(self, event: Transcript.RowAction) -> None:
+        """A key shown in a row's title was pressed or clicked."""
         match event.action:
             case "undo":
                 self._do(lambda engine: engine.undo(parse_entry_ref(event.key)))
@@ -520,6 +534,8 @@ class ChatScreen(Screen[None]):
                 self._open(lambda: self._copy_row(event.key))
 
     async def _retry(self, key: str) -> None:
+        from roo_tui.domain.views import FailureRow
+
         engine = self._ready()
         row = await self._row(key)
         if row is not None and isinstance(row.body, FailureRow) and row.body.title == "Condense failed":
@@ -537,6 +553,8 @@ class ChatScreen(Screen[None]):
 
     async def _append_receipt(self, key: str) -> None:
         """Put what the summary left out into the prompt, to be sent with the next message."""
+        from roo_tui.domain.views import ReductionRow
+
         row = await self._row(key)
         if row is not None and isinstance(row.body, ReductionRow) and row.body.receipt:
             lines = "\n".join(f"- {line}" for line in row.body.receipt)

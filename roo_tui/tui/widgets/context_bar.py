@@ -1,6 +1,8 @@
 """The context bar: how full the context window is, what is reserved, when it will condense, and a way to do it now."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -10,9 +12,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from roo_tui.domain.views import ContextUse
 from roo_tui.tui import words
 from roo_tui.tui.numbers import exact, short_tokens
+
+if TYPE_CHECKING:  # only a name: importing what can be shown before the first frame would delay it
+    from roo_tui.domain.views import ContextUse
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _SMALLEST, _LARGEST = 8, 48
@@ -49,9 +53,12 @@ class ContextMeter(Widget):
     DEFAULT_CSS = "ContextMeter { height: 1; width: 1fr; }"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"meter--used", "meter--free", "meter--reserved", "meter--muted"}
 
-    use: reactive[ContextUse] = reactive(ContextUse())
+    use: reactive[ContextUse | None] = reactive(None)
+    """None before the engine is there."""
 
-    def watch_use(self, use: ContextUse) -> None:
+    def watch_use(self, use: ContextUse | None) -> None:
+        if use is None:
+            return
         state = fullness(use)
         self.set_class(state == "near", "-near")
         self.set_class(state == "due", "-due")
@@ -68,9 +75,9 @@ class ContextMeter(Widget):
 
     def render(self) -> Content:
         use = self.use
-        if not use.window:
+        if use is None or not use.window:
             return Content.styled(words.CONTEXT_UNKNOWN, self.get_visual_style("meter--muted", partial=True))
-        figures = self._figures()
+        figures = self._figures(use)
         bar = min(_LARGEST, max(_SMALLEST, self.size.width - len(figures) - 2))
         used, free, reserved = cells_of(use, bar)
         return Content.assemble(
@@ -81,9 +88,9 @@ class ContextMeter(Widget):
             figures,
         )
 
-    def _figures(self) -> Content:
+    def _figures(self, use: ContextUse) -> Content:
         """Return the figures, without what does not fit beside the smallest bar."""
-        use, muted = self.use, self.get_visual_style("meter--muted", partial=True)
+        muted = self.get_visual_style("meter--muted", partial=True)
         used = words.CONTEXT_USED.format(used=short_tokens(use.used), window=short_tokens(use.window))
         reserved = words.CONTEXT_RESERVED.format(reserved=short_tokens(use.reserved))
         trigger = words.CONTEXT_TRIGGER.format(trigger=short_tokens(use.trigger_tokens))
@@ -126,7 +133,7 @@ class ContextBar(Horizontal):
         yield CondenseButton()
 
     @property
-    def use(self) -> ContextUse:
+    def use(self) -> ContextUse | None:
         """The figures shown."""
         return self.query_one(ContextMeter).use
 

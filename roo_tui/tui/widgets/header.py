@@ -1,7 +1,9 @@
 """The header: which task, profile and model, where, what it cost, how far the todos are."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -10,10 +12,12 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from roo_tui.domain.views import Header
 from roo_tui.plain_text import one_line
 from roo_tui.tui import words
 from roo_tui.tui.numbers import money
+
+if TYPE_CHECKING:  # only a name: importing what can be shown before the first frame would delay it
+    from roo_tui.domain.views import Header
 
 _GAP = "  "
 
@@ -37,7 +41,8 @@ class HeaderBar(Widget):
         "header--link",
     }
 
-    header: reactive[Header] = reactive(Header())
+    header: reactive[Header | None] = reactive(None)
+    """None before the engine is there."""
     condensing: reactive[bool] = reactive(False)
 
     class ProfilePressed(Message):
@@ -54,6 +59,8 @@ class HeaderBar(Widget):
     def _parts(self) -> tuple[list[Content], list[Content]]:
         """Return left and right parts that fit: first the folder gets shorter, then folder, model and todos go."""
         header, room = self.header, self.size.width - 1
+        if header is None:
+            return [self._styled(words.APP, "name")], []
         workspace = _home_relative(header.workspace)
         for folder, model, todos in (
             (workspace, True, True),
@@ -63,13 +70,12 @@ class HeaderBar(Widget):
             ("", False, True),
             ("", False, False),
         ):
-            left, right = self._left(model), self._right(folder, todos)
+            left, right = self._left(header, model), self._right(header, folder, todos)
             if _width(left) + _width(right) <= room:
                 break
         return left, right
 
-    def _left(self, with_model: bool) -> list[Content]:
-        header = self.header
+    def _left(self, header: Header, with_model: bool) -> list[Content]:
         parts = [self._styled(words.APP, "name")]
         if header.demo:
             parts.append(Content.styled(f" {words.DEMO} ", "bold $background on $warning"))
@@ -79,8 +85,7 @@ class HeaderBar(Widget):
             parts.append(self._styled(one_line(header.model, 32), "muted"))
         return _spaced(parts)
 
-    def _right(self, folder: str, with_todos: bool) -> list[Content]:
-        header = self.header
+    def _right(self, header: Header, folder: str, with_todos: bool) -> list[Content]:
         parts = []
         if self.condensing:
             parts.append(self._styled(words.CONDENSING, "busy"))
@@ -107,9 +112,9 @@ class HeaderBar(Widget):
         """A clickable part was clicked."""
         self.post_message(self.ProfilePressed() if name == "profile" else self.TodosPressed())
 
-    def watch_header(self, header: Header) -> None:
+    def watch_header(self, header: Header | None) -> None:
         """Say what the demo is where there is one."""
-        self.tooltip = words.DEMO_TIP if header.demo else None
+        self.tooltip = words.DEMO_TIP if header is not None and header.demo else None
 
 
 def _spaced(parts: list[Content]) -> list[Content]:
