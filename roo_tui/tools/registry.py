@@ -43,14 +43,16 @@ def specs(names: Iterable[str] | None = None) -> tuple[ToolSpec, ...]:
     Raises:
         KeyError: there is no tool of a name.
     """
-    from roo_tui.tools.arguments import schema
-
     tools = all_tools()
     chosen = set(tools if names is None else names)
     if unknown := chosen - tools.keys():
         raise KeyError(f"no such tool: {', '.join(sorted(unknown))}")
-    return tuple(
-        ToolSpec(name, render(f"tools/{name}"), schema(tool.Arguments))
-        for name, tool in tools.items()
-        if name in chosen
-    )
+    return tuple(_spec(name) for name in tools if name in chosen)
+
+
+@cache
+def _spec(name: str) -> ToolSpec:
+    """Making a schema takes some milliseconds, and every request needs them all."""
+    from roo_tui.tools.arguments import schema
+
+    return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name].Arguments))
