@@ -1,23 +1,26 @@
 """Runs one eventful task and dies by SIGKILL at a chosen point, then opens the task again and looks.
 
-    python -m tests.end_to_end.crash_driver FOLDER POINT [POINT ...]
-    python -m tests.end_to_end.crash_driver FOLDER --count
+    python -m tests.end_to_end.crash_driver FOLDER --points 5 17 40
+    python -m tests.end_to_end.crash_driver FOLDER --spread 20 [--part 1/4]      (0: every point)
+    python -m tests.end_to_end.crash_driver FOLDER --random 10 --seed 7 [--part 1/4]
 
-A point is each side of every write to the store, of every tool's run, and of every snapshot and restore of files. Each
-point gets a forked process of its own that dies there, and a second one that resumes. One JSON object a point is
-printed.
+A point is each side of every write to the store, of every tool's run, and of every snapshot and restore of files; with
+`--random` it is any step of the event loop. Each point gets a forked process of its own that dies there, and a second
+one that resumes. One JSON object a point is printed.
 """
 
+import argparse
 import asyncio
 import json
 import os
+import random
 import signal
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from roo_tui import settings
+from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.blocks import ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.events import EntriesAppended
@@ -72,13 +75,31 @@ class Points:
         return watched
 
 
-async def live(folder: Path, points: Points, told: Callable[[str], None]) -> None:
-    """The task: calls, an edit, a condense, a rewind with files, its undo, and more turns."""
+def watch_effects(points: Points) -> None:
+    """Reach a point on each side of whatever changes the store or the files."""
     for name in STORE_WRITES:
         setattr(Store, name, points.around(getattr(Store, name)))
     for name in FILE_STEPS:
         setattr(Checkpoints, name, points.around(getattr(Checkpoints, name)))
     tool_calls.run_call = points.around(tool_calls.run_call)  # type: ignore[assignment]
+
+
+def watch_steps(points: Points) -> None:
+    """Reach a point before each step of the event loop, while the store's thread and commands do what they do."""
+    step = asyncio.Handle._run
+
+    def watched(handle: asyncio.Handle) -> None:
+        points.reach()
+        step(handle)
+
+    asyncio.Handle._run = watched  # type: ignore[method-assign]
+
+
+Watch = Callable[[Points], None]
+
+
+async def live(folder: Path, told: Callable[[str], None]) -> None:
+    """The task: calls, an edit, a condense, a rewind with files, its undo, and more turns."""
     engine, recorder = await opened(folder, ScriptedModel(answers()))
 
     async def tell() -> None:
@@ -177,12 +198,14 @@ def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[list[str], 
     return lines, os.waitpid(pid, 0)[1]
 
 
-def at_point(folder: Path, point: int) -> dict[str, Any]:
+def at_point(folder: Path, point: int, watch: Watch) -> dict[str, Any]:
+    """Live and die at the point, resume, and return what was seen."""
     folder.mkdir(parents=True)
     os.environ["ROO_TUI_HOME"] = str(folder / "home")
 
     def die(told: Callable[[str], None]) -> None:
-        asyncio.run(live(folder, Points(point), told))
+        watch(Points(point))
+        asyncio.run(live(folder, told))
 
     lines, status = in_child(die)
     acknowledged = {entry_id for line in lines for entry_id in json.loads(line)}
@@ -195,21 +218,50 @@ def at_point(folder: Path, point: int) -> dict[str, Any]:
     return {"point": point, "killed": os.WIFSIGNALED(status), "resumed": resumed == 0, **seen}
 
 
+def count(folder: Path, watch: Watch) -> int:
+    """Return how many points a whole life passes."""
+    folder.mkdir(parents=True)
+    os.environ["ROO_TUI_HOME"] = str(folder / "home")
+
+    def whole(told: Callable[[str], None]) -> None:
+        points = Points(0)
+        watch(points)
+        asyncio.run(live(folder, lambda _: None))
+        told(str(points.passed))
+
+    return int(in_child(whole)[0][0])
+
+
+def chosen(arguments: argparse.Namespace, watch: Watch) -> list[int]:
+    """Return the points to die at."""
+    if arguments.points:
+        return list(arguments.points)
+    total = count(arguments.folder / "count", watch)
+    if arguments.random:
+        # A life takes a few steps more or less from run to run: the last ones are not always reached.
+        points = random.Random(arguments.seed).sample(range(1, total * 19 // 20), arguments.random)
+    else:
+        wanted = min(arguments.spread or total, total)
+        points = [1 + number * (total - 1) // max(wanted - 1, 1) for number in range(wanted)]
+    part, of = map(int, arguments.part.split("/"))
+    return points[part - 1 :: of]
+
+
 def main() -> None:
-    folder = Path(sys.argv[1])
-    if sys.argv[2] == "--count":
-        os.environ["ROO_TUI_HOME"] = str(folder / "home")
-        folder.mkdir(parents=True, exist_ok=True)
-
-        def count(told: Callable[[str], None]) -> None:
-            points = Points(0)
-            asyncio.run(live(folder, points, lambda _: None))
-            told(str(points.passed))
-
-        print(in_child(count)[0][0])
-        return
-    for point in map(int, sys.argv[2:]):
-        print(json.dumps(at_point(folder / str(point), point)), flush=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--points", type=int, nargs="*")
+    parser.add_argument("--spread", type=int, default=20)
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", default="1/1")
+    arguments = parser.parse_args()
+    watch = watch_steps if arguments.random else watch_effects
+    # Loaded once here, not in every child.
+    specs()
+    TokenCounter().count_text("warm")
+    for point in chosen(arguments, watch):
+        print(json.dumps(at_point(arguments.folder / str(point), point, watch)), flush=True)
 
 
 if __name__ == "__main__":
