@@ -1,0 +1,100 @@
+"""Plug-ins: installed packages that add strategies or take part in a run, found by their entry points.
+
+    [project.entry-points."roo_tui.strategies"]
+    newest = "my_package:Newest"
+
+An entry point names a class or a function that is called without arguments, or a finished object. A plug-in that cannot
+be loaded or does not have what its group asks for is left out and told about; nothing else fails.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from roo_tui.context.strategies.lossless import Lossless
+from roo_tui.context.strategies.native import Native
+from roo_tui.context.strategies.protocol import (
+    Listener,
+    PromptGenerator,
+    StrategySelector,
+    ThresholdResolver,
+    TruncationSelector,
+    Validator,
+)
+from roo_tui.context.strategies.registry import Registry
+from roo_tui.context.strategies.smart import Smart
+from roo_tui.context.strategies.truncation import Truncate
+from roo_tui.domain.errors import SettingsError
+
+_log = logging.getLogger(__name__)
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "roo_tui.strategies": ("id", "name", "description", "enabled", "priority", "should_activate", "prepare"),
+    "roo_tui.threshold_resolvers": ("resolve",),
+    "roo_tui.prompt_generators": ("prompt",),
+    "roo_tui.truncation_selectors": ("order",),
+    "roo_tui.strategy_selectors": ("select",),
+    "roo_tui.validators": ("check",),
+    "roo_tui.listeners": ("happened",),
+}
+"""Every entry-point group, and what an object in it must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """What takes part in every run besides the strategies, in order. The last selectors have the last word."""
+
+    threshold_resolvers: tuple[ThresholdResolver, ...] = ()
+    prompt_generators: tuple[PromptGenerator, ...] = ()
+    truncation_selectors: tuple[TruncationSelector, ...] = ()
+    strategy_selectors: tuple[StrategySelector, ...] = ()
+    validators: tuple[Validator, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+
+
+def built_in() -> Registry:
+    """Return a registry with the strategies that come with the program."""
+    return Registry([Native(), Smart(), Lossless(), Truncate()])
+
+
+def load_plugins(
+    registry: Registry, *, found: Iterable[EntryPoint] | None = None
+) -> tuple[Extensions, tuple[str, ...]]:
+    """Register the strategies of installed plug-ins; return their extensions, and a sentence for each one left out.
+
+    Imports other people's packages: call it in a thread, once. `found` are the entry points to look at, by default
+    those of every installed package.
+    """
+    loaded: dict[str, list[Any]] = {group: [] for group in GROUPS}
+    problems: list[str] = []
+    points = _installed() if found is None else list(found)
+    for point in sorted(points, key=lambda point: (point.group, point.name)):
+        try:
+            value = point.load()
+            plugin = value() if isinstance(value, type) or not _fits(value, point.group) else value
+            if not _fits(plugin, point.group):
+                raise SettingsError(f"it lacks {', '.join(_missing(plugin, point.group))}")
+            if point.group == "roo_tui.strategies":
+                registry.register(plugin)
+            else:
+                loaded[point.group].append(plugin)
+        except Exception as error:  # Whatever a foreign package does, the program goes on without it.
+            _log.warning("plug-in %s of group %s was left out", point.name, point.group, exc_info=True)
+            problems.append(f"The plug-in “{point.name}” ({point.group}) was left out: {error}")
+    groups = [group for group in GROUPS if group != "roo_tui.strategies"]
+    extensions = Extensions(**{group.partition(".")[2]: tuple(loaded[group]) for group in groups})
+    return extensions, tuple(problems)
+
+
+def _installed() -> list[EntryPoint]:
+    return [point for group in GROUPS for point in entry_points(group=group)]
+
+
+def _fits(value: object, group: str) -> bool:
+    return not _missing(value, group)
+
+
+def _missing(value: object, group: str) -> list[str]:
+    return [name for name in GROUPS[group] if not hasattr(value, name)]
