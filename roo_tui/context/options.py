@@ -81,6 +81,14 @@ class ContextOptions:
             "clamp": True,
         },
     )
+    background_condense: bool = field(
+        default=False,
+        metadata={
+            "title": "Condense in the background",
+            "sentence": "Begin 10 % of the window before the threshold, while the conversation goes on, and put the "
+            "summary in place at the next step.",
+        },
+    )
     condense_time_limit_s: int = field(
         default=300,
         metadata={

@@ -5,36 +5,35 @@ answer is committed and told.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
-from roo_tui.context.condense import CondenseError, Services, Situation, condense
+from roo_tui.context.condense import CondenseError, condense
 from roo_tui.context.ladder import Guards, reduce
 from roo_tui.context.overflow import Overflow
-from roo_tui.context.policy import decide
-from roo_tui.context.situation import failed
+from roo_tui.context.policy import Decision, decide, notice_at
+from roo_tui.context.situation import Services, Situation, failed
+from roo_tui.context.summary import receipt_block
 from roo_tui.context.truncate import truncate
-from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull
+from roo_tui.domain.entries import Body, Noted, UserMessage
+from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull, RooError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
     CondenseStarted,
-    CondenseText,
-    RetryWaiting,
     ViewChanged,
 )
-from roo_tui.domain.ids import EntryId, new_id
+from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
-from roo_tui.domain.requests import ModelEvent, Request, ToolSpec
+from roo_tui.domain.requests import Request, ToolSpec
+from roo_tui.engine.background import BackgroundCondense
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.environment import environment_details
-from roo_tui.engine.folding import fold_files, read_files
+from roo_tui.engine.reduction_inputs import Sent, services_of, situation_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
-from roo_tui.llm.retry import Restarted, with_retries
+
+log = logging.getLogger(__name__)
 
 
 class ContextControl:
@@ -46,6 +45,13 @@ class ContextControl:
         self._gauge = gauge
         self._guards = Guards()
         self._pending: str | None = None
+        self._sent: Sent | None = None
+        self._background = BackgroundCondense(task.spend)
+        self._tried_on: EntryId = 0
+
+    def answered(self, request: Request) -> None:
+        """Remember the request that was answered last: the provider has it in its cache for a while."""
+        self._sent = Sent(request, asyncio.get_running_loop().time())
 
     def ask_for_condense(self, instructions: str) -> None:
         """Remember a condense asked for during a turn; it runs at the next safe boundary."""
@@ -66,11 +72,62 @@ class ContextControl:
         """
         await self.run_pending(tools)
         await self._gauge.refresh()
-        figures = self._gauge.limits()
-        due = decide(self._gauge.tokens, figures)
-        if due == "nothing":
+        if self._background.ready:
+            await self._swap_in()
+        if self._decide() == "nothing":
+            await self._start_background(tools)
+            return
+        if self._background.running and await self._swap_in() and self._decide() == "nothing":
             return
         await self._reduce("automatic", tools)
+
+    async def forget_background(self) -> None:
+        """Give up what is condensed in the background."""
+        await self._background.drop()
+
+    async def _start_background(self, tools: tuple[ToolSpec, ...]) -> None:
+        """Begin early, if the option is on and the trigger is near."""
+        options, limits = self._runtime.settings.context, self._gauge.limits()
+        near = self._gauge.tokens >= notice_at(limits)
+        if not (options.auto_condense and options.background_condense and near) or self._background.running:
+            return
+        if self._tried_on == (path := self._task.log.path())[-1].id:
+            return
+        self._tried_on = path[-1].id
+        situation = await situation_of(self._runtime, self._task, self._gauge, tools, "background", sent=self._sent)
+        if await asyncio.to_thread(self._guards.objection, situation, self._runtime.counter):
+            return
+        services = services_of(self._runtime, self._task, new_id())
+        self._background.start(self._condense_paid(situation, services), path)
+
+    async def _condense_paid(self, situation: Situation, services: Services) -> Condense | None:
+        """Condense; a failure changes nothing but is paid for. The automatic condense at the trigger will name it."""
+        done = False
+        try:
+            marker = await condense(situation, services, self._runtime.settings.context)
+            done = True
+            return marker
+        except RooError as error:
+            log.info("background condense given up: %s", error)
+            return None
+        finally:
+            if not done and services.cost_usd:
+                await self._task.spend(services.cost_usd)
+
+    async def _swap_in(self) -> bool:
+        """Put the background's summary in place; what is left of the wait is shown. Return whether it was."""
+        task, condense_id = self._task, new_id()
+        task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
+        end = _End("cancelled")
+        try:
+            marker = await self._background.take(task.log.path(), self._gauge.tokens)
+            end = await self._apply((marker,)) if marker else _End("refused")
+            return marker is not None
+        finally:
+            task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
+
+    def _decide(self) -> Decision:
+        return decide(self._gauge.tokens, self._gauge.limits())
 
     async def force(self, overflow: Overflow, tools: tuple[ToolSpec, ...]) -> None:
         """The provider said the request is too long: reduce, whatever our own count says."""
@@ -83,6 +140,7 @@ class ContextControl:
 
     async def condense(self, instructions: str, tools: tuple[ToolSpec, ...]) -> None:
         """A condense the person asked for."""
+        await self._background.drop()
         await self._gauge.refresh()
         await self._change("manual", instructions, tools)
 
@@ -104,8 +162,26 @@ class ContextControl:
             raise CommandRefused("There is nothing that could be hidden yet.")
         await self._apply((marker,))
 
+    async def append_receipt(self, marker_id: EntryId) -> None:
+        """Add a condense's receipt to the conversation.
+
+        Raises:
+            CommandRefused: this is no condense of the path, or its receipt is empty.
+        """
+        entry = self._task.log.get(marker_id)
+        if entry is None or not isinstance(entry.body, Condense):
+            raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
+        receipt = entry.body.receipt
+        block = receipt_block(receipt)
+        if block is None:
+            raise CommandRefused("There is no receipt to append: the summary says all that the log knows.")
+        words = Noted("info", "Receipt appended", "\n".join(receipt))
+        await self._task.record(UserMessage((block,), source="engine"), words)
+        await self._gauge.refresh()
+
     async def toggle(self, toggle: Toggle) -> None:
         """Switch a marker off or on; automatic condensing then waits for new content."""
+        await self._background.drop()
         await self._task.record(toggle)
         self._guards.wait_for_new_content(self._task.log.path())
         self._task.emit(ViewChanged(self._task.id, "toggle"))
@@ -113,7 +189,7 @@ class ContextControl:
 
     async def _reduce(self, trigger: Trigger, tools: tuple[ToolSpec, ...]) -> None:
         await self._change(trigger, "", tools)
-        if decide(self._gauge.tokens, self._gauge.limits()) == "over" and trigger == "automatic":
+        if self._decide() == "over" and trigger == "automatic":
             raise ContextFull(self._full_text())
 
     def _full_text(self) -> str:
@@ -126,8 +202,8 @@ class ContextControl:
     async def _change(self, trigger: Trigger, instructions: str, tools: tuple[ToolSpec, ...]) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
         task, options, condense_id = self._task, self._runtime.settings.context, new_id()
-        situation = await self._situation(trigger, instructions, tools)
-        services = self._services(condense_id)
+        situation = await situation_of(self._runtime, task, self._gauge, tools, trigger, instructions, self._sent)
+        services = services_of(self._runtime, task, condense_id)
         asks_model = trigger == "manual" or options.auto_condense
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
@@ -164,44 +240,6 @@ class ContextControl:
                 end = _End("refused")
         await self._gauge.refresh()
         return end
-
-    async def _situation(self, trigger: Trigger, instructions: str, tools: tuple[ToolSpec, ...]) -> Situation:
-        environment = ""
-        if trigger != "manual":
-            environment = await asyncio.to_thread(environment_details, self._runtime, self._task, datetime.now())
-        path = self._task.log.path()
-        return Situation(
-            path=path,
-            system=self._runtime.system,
-            tools=tools,
-            model=self._runtime.model.info,
-            limits=self._gauge.limits(),
-            context_tokens=self._gauge.tokens,
-            ratio=self._gauge.ratio(),
-            trigger=trigger,
-            instructions=instructions,
-            environment=environment,
-            read_files=read_files(path),
-            todos=self._task.todos(),
-        )
-
-    def _services(self, condense_id: str) -> Services:
-        task, runtime = self._task, self._runtime
-
-        def waiting(attempt: int, of: int, seconds: float, reason: str) -> None:
-            task.emit(RetryWaiting(task.id, "condense", attempt, of, seconds, reason))
-
-        def on_text(text: str) -> None:
-            task.emit(CondenseText(task.id, condense_id, text))
-
-        async def ask(request: Request) -> AsyncIterator[ModelEvent]:
-            async for event in with_retries(runtime.model, request, waiting):
-                if not isinstance(event, Restarted):
-                    yield event
-
-        return Services(
-            ask=ask, counter=runtime.counter, fold=fold_files(runtime.workspace, runtime.outliner), on_text=on_text
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from roo_tui import llm, paths
 from roo_tui import settings as settings_room
+from roo_tui.context.pins import pin
 from roo_tui.context.tokens import Calibration, TokenCounter
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
@@ -64,6 +65,7 @@ class Engine:
             store=open_store(paths.database_file()),
             settings=settings,
             model=self._models(DEMO_PROFILE if demo else settings.active),
+            models=self._models,
             workspace=Workspace(workspace),
             checkpoints=Checkpoints(workspace, paths.checkpoints_dir()),
             counter=TokenCounter(),
@@ -248,9 +250,28 @@ class Engine:
         """Go back to a point: the conversation, the files, or both; all or nothing. See `read.rewind_points`."""
         self._require_idle()
         session = self._open()
+        await session.context.forget_background()
         await session.rewinding.rewind(entry_id, conversation=conversation, files=files, overwrite=overwrite)
         await session.gauge.refresh()
         self._header_changed()
+
+    async def append_receipt(self, marker_id: EntryId) -> None:
+        """Tell the model what the log knows and the summary of this condense does not say.
+
+        Raises:
+            CommandRefused: this is no condense, or its receipt is empty.
+        """
+        self._require_idle()
+        await self._open().context.append_receipt(marker_id)
+
+    async def pin(self, entry_id: EntryId, *, on: bool = True) -> None:
+        """Keep an entry's text in the context word for word through any number of condenses, or stop doing so.
+
+        Raises:
+            CommandRefused: no such message, or nothing would change.
+        """
+        task = self._open().task
+        await task.record(pin(task.log.path(), entry_id, on=on))
 
     # Settings.
 

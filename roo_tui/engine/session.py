@@ -30,6 +30,7 @@ class Session:
     transcript: Transcript
 
     async def close(self) -> None:
+        await self.context.forget_background()
         await self.snapshots.settle()
         self.task.close()
 

@@ -67,6 +67,7 @@ class Turn:
                 continue
             assert isinstance(entry.body, AssistantMessage)
             self._gauge.learn(raw, entry.body)
+            self._context.answered(request)
             return entry
 
     async def _end_with_user(self) -> None:

@@ -16,6 +16,7 @@ async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
     path = session.task.log.path()
     move = session.rewinding.can_undo() if marker_id is None else None
     if move is not None and move.at_ms >= _switched_at(path, on=False):
+        await session.context.forget_background()
         await session.rewinding.undo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:
@@ -31,6 +32,7 @@ async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
     path = session.task.log.path()
     move = session.rewinding.can_redo() if marker_id is None else None
     if move is not None and move.at_ms >= _switched_at(path, on=True):
+        await session.context.forget_background()
         await session.rewinding.redo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:

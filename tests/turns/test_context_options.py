@@ -1,0 +1,178 @@
+"""The ways a condense can be made, on the real engine: cached, by another model, in the background; receipt and pins."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roo_tui import settings
+from roo_tui.context.options import ContextOptions
+from roo_tui.domain.entries import UserMessage
+from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.events import CondenseEnded
+from roo_tui.domain.markers import Condense
+from roo_tui.domain.requests import ModelInfo
+from roo_tui.engine import Engine
+from roo_tui.llm.options import Profile
+from tests.support.engines import Recorder, allow_all, engine_on
+from tests.support.scripted_model import SUMMARY, Hang, ScriptedModel, call
+
+PRICED = ModelInfo(
+    "scripted",
+    "scripted",
+    window=100_000,
+    input_usd=3.0,
+    output_usd=15.0,
+    cache_write_usd=3.75,
+    cache_read_usd=0.3,
+    token_factor=1.0,
+)
+
+
+def is_condense(request: Any) -> bool:
+    return "<summary>" in str(request.messages[-1])
+
+
+class CondensingModel(ScriptedModel):
+    """Knows a condense request by its words, so that one with tools (the cached shape) gets the summary too."""
+
+    async def stream(self, request: Any) -> Any:
+        if request.tools and is_condense(request):
+            self.answers.insert(0, self.summary)
+        async for event in super().stream(request):
+            yield event
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "app"
+    folder.mkdir()
+    return folder
+
+
+def condenses(engine: Engine) -> list[Condense]:
+    return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, Condense)]
+
+
+async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(workspace: Path) -> None:
+    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("first")
+        await recorder.turn("second")
+        sent = model.requests[-1]
+        await engine.condense()
+        await engine.idle()
+        asked = model.requests[-1]
+        assert condenses(engine)[0].figures.shape == "cached"
+        assert (asked.system, asked.tools) == (sent.system, sent.tools)
+        assert asked.messages[: len(sent.messages)] == sent.messages
+        assert condenses(engine)[0].figures.forecast_usd is not None
+
+
+async def test_the_condense_profile_writes_the_summary_and_the_chat_goes_on_with_its_own_model(workspace: Path) -> None:
+    chat, writer = ScriptedModel(["Long. " * 500, "ok", "next"]), ScriptedModel()
+    writer.info = replace(writer.info, id="writer")
+    base = settings.load(workspace=workspace)
+    chosen = replace(
+        base,
+        profiles={**base.profiles, "cheap": Profile(name="cheap", model="writer")},
+        context=replace(base.context, condense_profile="cheap"),
+    )
+    engine = Engine(workspace, chosen, models=lambda profile: writer if profile.name == "cheap" else chat)
+    await engine.start()
+    recorder = Recorder(engine, allow_all)
+    await engine.new_task()
+    await recorder.turn("first " * 100)
+    await recorder.turn("second")
+    await engine.condense()
+    await engine.idle()
+    assert len(writer.requests) == 1 and len(chat.requests) == 2
+    assert condenses(engine)[0].figures.model == "writer"
+    await recorder.turn("third")
+    assert len(writer.requests) == 1 and "Conversation Summary" in str(chat.requests[-1].messages)
+    await engine.close()
+
+
+def in_background(**changes: Any) -> ContextOptions:
+    return ContextOptions(background_condense=True, **changes)
+
+
+async def started(workspace: Path, model: ScriptedModel, options: ContextOptions) -> tuple[Engine, Recorder]:
+    engine = Engine(workspace, replace(settings.load(workspace=workspace), context=options), models=lambda _: model)
+    await engine.start()
+    recorder = Recorder(engine, allow_all)
+    await engine.new_task()
+    return engine, recorder
+
+
+async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept(workspace: Path) -> None:
+    model = ScriptedModel(["word " * 700, "word " * 1_500, "short", "The end."])
+    model.info = replace(model.info, window=20_000, max_output=2_000)
+    model.tokens = lambda request: 14_500 if len(model.requests) == 3 else 8_000
+    engine, recorder = await started(workspace, model, in_background())
+    for words in ("one", "two", "three", "four"):
+        await recorder.turn(words)
+    control = engine.read.session.context
+    if control._background.running:
+        await asyncio.wait([control._background._running])
+    await recorder.turn("five")
+    (found,) = condenses(engine)
+    assert found.figures.trigger == "background"
+    path = engine.read.session.task.log.path()
+    typed = [entry for entry in path if isinstance(entry.body, UserMessage) and entry.body.words]
+    assert typed[-1].id not in found.hides
+    assert [event.outcome for event in recorder.of(CondenseEnded)] == ["condensed"]
+    await engine.close()
+
+
+async def test_a_rewind_drops_what_is_condensed_in_the_background(workspace: Path) -> None:
+    hang = Hang("<summary>")
+    model = ScriptedModel(["word " * 700, "word " * 1_500, "short"])
+    model.info = replace(model.info, window=20_000, max_output=2_000)
+    model.tokens = lambda request: 14_500 if len(model.requests) >= 3 else 8_000
+    model.summary = hang
+    engine, recorder = await started(workspace, model, in_background())
+    for words in ("one", "two", "three", "four"):
+        await recorder.turn(words)
+    await hang.reached.wait()
+    points = [point for point in await engine.read.rewind_points() if point.kind == "user"]
+    await engine.rewind(points[1].entry_id)
+    assert not engine.read.session.context._background.running
+    await recorder.turn("again")
+    assert condenses(engine) == []
+    await engine.close()
+
+
+async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path) -> None:
+    (workspace / "a.py").write_text("x = 1\n")
+    model = ScriptedModel([call("write_to_file", path="src/secret_plan.py", content="y = 2\n"), "Done. " * 300, "ok"])
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("write it. Never touch a.py. " * 30)
+        await recorder.turn("and?")
+        await engine.condense()
+        await engine.idle()
+        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, Condense))
+        assert any("src/secret_plan.py" in line for line in entry.body.receipt)
+        await engine.append_receipt(entry.id)
+        await recorder.turn("go on")
+        with pytest.raises(CommandRefused):
+            await engine.append_receipt(1)
+    assert "src/secret_plan.py" in str(model.requests[-1].messages[0])
+
+
+async def test_a_pinned_message_survives_two_condenses_word_for_word(workspace: Path) -> None:
+    pinned = "The password policy is: exactly [17] characters, never fewer."
+    model = ScriptedModel(["Long. " * 400, "More. " * 400, "Again. " * 400, "ok"], summary=SUMMARY)
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn(pinned)
+        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, UserMessage))
+        await engine.pin(entry.id)
+        for words in ("one", "two"):
+            await recorder.turn(words)
+            await engine.condense()
+            await engine.idle()
+        await recorder.turn("three")
+        assert len(condenses(engine)) == 2
+    assert pinned in str(model.requests[-1].messages)
