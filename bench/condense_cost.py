@@ -200,8 +200,8 @@ def _text(found: dict[str, Any]) -> str:
     shapes = [(shape, found[shape]) for shape in ("fresh", "cached") if shape in found]
     lines = [f"{found['tokens_before']:,} → {found['tokens_after']:,} tokens"]
     lines += [
-        f"{shape:<8} ${values['cost_usd']:.4f}  forecast ${values['forecast_usd']:.4f} ({values['forecast_off']:.1%} off)"
-        f"  read from the cache {values['cache_read_tokens']:,} tokens"
+        f"{shape:<8} ${values['cost_usd']:.4f}  forecast ${values['forecast_usd']:.4f} "
+        f"({values['forecast_off']:.1%} off)  read from the cache {values['cache_read_tokens']:,} tokens"
         for shape, values in shapes
     ]
     lines.append(f"cached: {found['cached_from_cache']:.1%} from the cache, {found['cached_of_fresh']:.1%} of fresh")

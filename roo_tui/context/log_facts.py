@@ -12,7 +12,13 @@ from roo_tui.plain_text import one_line
 
 _ERROR = re.compile(r"\b(error|exception|failed|failure|fatal|panic|traceback|not found|denied)\b|^E\s", re.IGNORECASE)
 _LONGEST_OUTPUT = 200_000
+_LONGEST_LINE = 400
 _ADDED = ("<environment_details>", "<system-reminder>")
+# Messages that Claude Code and Codex put into the person's role by themselves.
+_PROGRAMS = re.compile(
+    r"\s*(?:<(?:local-command|command-(?:name|message)|turn_aborted|permissions instructions|environment_context"
+    r"|user_instructions|app-context|task-notification|bash-)|\[Request interrupted|Caveat: )"
+)
 _CHECKBOX = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*\[([ xX~-]?)\]\s*(\S.*)")
 _BOXES = {"x": "done", "X": "done", "-": "in_progress", "~": "in_progress"}
 _STATES = {"completed": "done", "done": "done", "in_progress": "in_progress"}
@@ -87,7 +93,8 @@ def last_failure(path: Sequence[Entry]) -> Failure | None:
 def error_line(output: str) -> str:
     """Return the last line of an output that tells of an error, else its last line."""
     lines = [line for line in output[-_LONGEST_OUTPUT:].splitlines() if line.strip()]
-    return one_line(next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else ""))
+    found = next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else "")
+    return one_line(found, _LONGEST_LINE)
 
 
 def typed_messages(path: Sequence[Entry]) -> list[tuple[EntryId, str]]:
@@ -102,6 +109,11 @@ def typed_messages(path: Sequence[Entry]) -> list[tuple[EntryId, str]]:
             if words.strip():
                 found.append((entry.id, words))
     return found
+
+
+def is_added(words: str) -> bool:
+    """Say whether a message in the person's role was written by a program."""
+    return _PROGRAMS.match(words) is not None
 
 
 def todos_of(path: Sequence[Entry]) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,7 @@ from roo_tui.context.log_facts import (
     changed_files,
     error_line,
     failed,
+    is_added,
     last_failure,
     typed_messages,
 )
@@ -32,24 +33,27 @@ _NONE = "   None"
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How much is shown: numbers of list items, and characters of a quote, of an item, of an earlier summary."""
+    """How much is shown: numbers of list items; characters of the last request, other quotes, items, old summaries."""
 
     files: int
     messages: int
     errors: int
+    request: int
     quote: int
     item: int
     earlier: int
 
 
 _SIZES = (
-    _Sizes(400, 60, 12, 4_000, 400, 8_000),
-    _Sizes(250, 30, 8, 2_000, 250, 4_000),
-    _Sizes(150, 15, 5, 1_000, 160, 2_000),
-    _Sizes(80, 8, 3, 500, 120, 800),
-    _Sizes(30, 4, 1, 300, 80, 0),
-    _Sizes(10, 2, 1, 160, 60, 0),
+    _Sizes(400, 60, 12, 10_000, 4_000, 400, 8_000),
+    _Sizes(250, 30, 8, 8_000, 2_000, 250, 4_000),
+    _Sizes(150, 15, 5, 6_000, 1_000, 160, 2_000),
+    _Sizes(80, 8, 3, 4_000, 400, 120, 800),
+    _Sizes(40, 4, 1, 2_000, 200, 80, 0),
+    _Sizes(10, 2, 1, 400, 100, 60, 0),
 )
+# The command that fails is what the work is about; it is told in full unless it is a whole script.
+_FAILING = 800
 
 
 def outline_summary(
@@ -98,10 +102,14 @@ class _Log:
     def _intent(self, sizes: _Sizes) -> str:
         if not self._typed:
             return _NONE
-        first, last = self._typed[0], self._typed[-1]
-        said = [f"The first request ({entry_ref(first[0])}):", *_quoted(first[1], sizes.quote)]
-        if last != first:
-            said += [f"The last request ({entry_ref(last[0])}):", *_quoted(last[1], sizes.quote)]
+        asked = [(entry_id, words) for entry_id, words in self._typed if not is_added(words)] or self._typed
+        first, last = asked[0], asked[-1]
+        said = []
+        if first != last:
+            said += [f"The first request ({entry_ref(first[0])}):", *_quoted(first[1], sizes.quote)]
+        said += [f"The last request ({entry_ref(last[0])}):", *_quoted(last[1], sizes.request)]
+        if (newest := self._typed[-1]) != last:
+            said += [f"Added since by a program ({entry_ref(newest[0])}):", *_quoted(newest[1], sizes.quote)]
         return "\n".join(f"   {line}" for line in said)
 
     def _concepts(self, sizes: _Sizes) -> str:
@@ -144,8 +152,7 @@ class _Log:
         if self._failure is not None:
             failure = self._failure
             how = "failed" if failure.exit_code is None else f"exit {failure.exit_code}"
-            # The one that still fails is told in full: it is what the work is about.
-            command = one_line(failure.command, max(sizes.quote, 400))
+            command = one_line(failure.command, _FAILING)
             lines.append(
                 f"Still failing when last run ({entry_ref(failure.entry_id)}): {command} ({how}): {failure.error_line}"
             )
@@ -154,11 +161,10 @@ class _Log:
             for call in self._calls
             if failed(call) and (not self._failure or call.entry_id != self._failure.entry_id)
         ]
-        lines += [
-            f"{entry_ref(call.entry_id)}: {one_line(call.record.facts.query, sizes.item)}: "
-            f"{one_line(error_line(call.output), sizes.item)}"
-            for call in others[-sizes.errors :]
-        ]
+        for count, call in enumerate(reversed(others[-sizes.errors :])):
+            most = sizes.item if count else _FAILING
+            command, error = one_line(call.record.facts.query, most), one_line(error_line(call.output), most)
+            lines.append(f"{entry_ref(call.entry_id)}: {command}: {error}")
         return _lines(lines)
 
     def _solving(self, sizes: _Sizes) -> str:

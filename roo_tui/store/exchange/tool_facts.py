@@ -17,6 +17,10 @@ Input = Mapping[str, Any]
 _CLAUDE_READ_LINES = 2000
 
 _PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
+# How Codex, Claude Code and Roo Code begin a command's result; its output follows.
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:?) (-?\d+)$", re.MULTILINE)
+_HEADER_END = "\nOutput:"
+_HEADER_CHARACTERS = 600
 _LINE_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
 
 
@@ -101,15 +105,21 @@ def _list(values: Input, _: ToolResult) -> CallFacts:
     return CallFacts("list", _text(values, "path"), query=_text(values, "pattern"))
 
 
-def _command(values: Input, _: ToolResult) -> CallFacts:
+def _exit_code(result: ToolResult) -> int | None:
+    header = result_text(result)[:_HEADER_CHARACTERS].partition(_HEADER_END)[0]
+    found = _EXIT_CODE.search(header)
+    return int(found[1]) if found else None
+
+
+def _command(values: Input, result: ToolResult) -> CallFacts:
     command = values.get("command", values.get("cmd", ""))
     if isinstance(command, list):
         command = " ".join(str(word) for word in command)
-    return CallFacts("command", query=command if isinstance(command, str) else "")
+    return CallFacts("command", query=command if isinstance(command, str) else "", exit_code=_exit_code(result))
 
 
-def _typing(values: Input, _: ToolResult) -> CallFacts:
-    return CallFacts("command", query=_text(values, "chars"))
+def _typing(values: Input, result: ToolResult) -> CallFacts:
+    return CallFacts("command", query=_text(values, "chars"), exit_code=_exit_code(result))
 
 
 def _todo(_values: Input, _: ToolResult) -> CallFacts:
