@@ -144,6 +144,12 @@ class ContextControl:
         await self._gauge.refresh()
         await self._change("manual", instructions, tools)
 
+    async def condense_before_switch(self, tools: tuple[ToolSpec, ...]) -> None:
+        """The model that is chosen holds less: condense with the one that still holds it all."""
+        if self._runtime.settings.context.auto_condense:
+            await self._background.drop()
+            await self._change("switch", "", tools)
+
     async def truncate(self) -> None:
         """Hide the oldest half because the person asked for it.
 
@@ -204,12 +210,12 @@ class ContextControl:
         task, options, condense_id = self._task, self._runtime.settings.context, new_id()
         situation = await situation_of(self._runtime, task, self._gauge, tools, trigger, instructions, self._sent)
         services = services_of(self._runtime, task, condense_id)
-        asks_model = trigger == "manual" or options.auto_condense
+        asks_model = trigger in ("manual", "switch") or options.auto_condense
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
         end = _End("cancelled")
         try:
-            if trigger == "manual":
+            if trigger in ("manual", "switch"):
                 bodies: tuple[Body, ...] = (await condense(situation, services, options),)
             else:
                 bodies = await reduce(situation, services, options, self._guards)

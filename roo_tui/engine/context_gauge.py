@@ -12,10 +12,12 @@ from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
+from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
+from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs
 
 
@@ -51,6 +53,11 @@ class ContextGauge:
     def tokens(self) -> int:
         """The context tokens as last counted."""
         return self._used
+
+    def would_fit(self, profile: Profile, info: ModelInfo) -> bool:
+        """Say whether the history as it is fits into another model's window."""
+        allowed = limits(info, window=profile.window, max_output=profile.max_output).allowed_tokens
+        return self._used * self._runtime.calibration.ratio(info) / self.ratio() <= allowed
 
     def use(self) -> ContextUse:
         figures = self.limits()

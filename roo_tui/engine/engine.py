@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from roo_tui import llm, paths
+from roo_tui import paths
 from roo_tui import settings as settings_room
 from roo_tui.context.pins import pin
 from roo_tui.context.tokens import Calibration, TokenCounter
@@ -15,13 +15,12 @@ from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.demo import DEMO_PROFILE
+from roo_tui.engine.models import Models
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
 from roo_tui.engine.turns import read_project, run_turns
 from roo_tui.engine.undoing import redo, undo
-from roo_tui.llm.catalog import Catalog
-from roo_tui.llm.keys import find_key
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings
@@ -56,7 +55,7 @@ class Engine:
     ) -> None:
         self._workspace = workspace
         self._demo = demo
-        self._models = models or _provider_models()
+        built = Models(models)
         self._job: asyncio.Task[None] | None = None
         self._cancelling = False
         self._session: Session | None = None
@@ -64,8 +63,8 @@ class Engine:
             bus=Bus(),
             store=open_store(paths.database_file()),
             settings=settings,
-            model=self._models(DEMO_PROFILE if demo else settings.active),
-            models=self._models,
+            model=built.of(DEMO_PROFILE if demo else settings.active),
+            models=built,
             workspace=Workspace(workspace),
             checkpoints=Checkpoints(workspace, paths.checkpoints_dir()),
             counter=TokenCounter(),
@@ -92,7 +91,7 @@ class Engine:
         await self._runtime.store.set_value(_CALIBRATION_KEY, self._runtime.calibration.to_json())
         await self._runtime.workspace.commands.kill_all()
         await self._runtime.outliner.close()
-        await self._runtime.model.close()
+        await self._runtime.models.close()
         await self._runtime.store.close()
         self._runtime.bus.close()
 
@@ -136,10 +135,11 @@ class Engine:
         info = await self._runtime.store.find_task(task_id)
         await self._close_session()
         self._session = self.read.session = await open_session(self._runtime, info.id)
-        self._session.snapshots.start()
-        await self._session.gauge.refresh()
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
+        self._session.snapshots.start()
+        # Counting a long conversation takes longer than showing it.
+        await self._session.gauge.refresh()
         return info.id
 
     async def latest_task(self) -> str | None:
@@ -287,11 +287,15 @@ class Engine:
         await self.change_settings({"profile": name})
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
-        """Save settings (dotted keys) and use them from the next request on."""
-        self._runtime.settings = await asyncio.to_thread(settings_room.change, self.settings, changes)
-        if not self._demo:
-            old, self._runtime.model = self._runtime.model, self._models(self.settings.active)
-            await old.close()
+        """Save settings (dotted keys) and use them from the next request on.
+
+        Before a model takes over whose window is too small for the history, the one that holds it condenses.
+        """
+        chosen = await asyncio.to_thread(settings_room.change, self.settings, changes)
+        model = self._runtime.model if self._demo else self._runtime.models.of(chosen.active)
+        if self._session is not None and not self.busy and not self._session.gauge.would_fit(chosen.active, model.info):
+            await self._start(self._session.context.condense_before_switch(specs()))
+        self._runtime.settings, self._runtime.model = chosen, model
         if self._session is not None:
             await self._session.gauge.refresh()
         self._header_changed()
@@ -345,13 +349,3 @@ class Engine:
     def _header_changed(self) -> None:
         header = self.read.header()
         self._runtime.bus.emit(HeaderChanged(header.task_id, header))
-
-
-def _provider_models() -> Callable[[Profile], Model]:
-    """Return the function that makes the adapter a profile asks for."""
-    catalog = Catalog.load()
-
-    def build(profile: Profile) -> Model:
-        return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
-
-    return build

@@ -1,10 +1,11 @@
 """A task as text: what the model gets next, or all that a person can see."""
 
 import json
+from dataclasses import replace
 
 from roo_tui.context.effective import effective_history, hidden_ids
 from roo_tui.context.pairing import repair
-from roo_tui.domain.blocks import Message
+from roo_tui.domain.blocks import Message, Text
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.requests import ModelInfo
 
@@ -31,13 +32,21 @@ def export_text(path: tuple[Entry, ...], view: str, form: str, model: ModelInfo)
             return export.markdown(path, hidden)
         lines = export.transcript_jsonl(path, hidden)
         return lines if form == "jsonl" else _as_list(lines)
-    messages = repair(effective_history(path), provider=model.provider, model=model.id)
+    messages = _trimmed(repair(effective_history(path), provider=model.provider, model=model.id))
     if form == "markdown":
         return export.markdown(tuple(_as_entry(number, message) for number, message in enumerate(messages, 1)))
     plain = export.messages_json(messages)
     if form == "json":
         return json.dumps(plain, ensure_ascii=False, indent=2)
     return "\n".join(json.dumps(message, ensure_ascii=False) for message in plain)
+
+
+def _trimmed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return the messages without blanks at the end of a last answer, which the Messages API refuses there."""
+    last = messages[-1] if messages else None
+    if last is None or last.role == "user" or not isinstance(text := last.blocks[-1], Text):
+        return messages
+    return (*messages[:-1], Message(last.role, (*last.blocks[:-1], replace(text, text=text.text.rstrip()))))
 
 
 def _as_list(lines: str) -> str:

@@ -96,7 +96,7 @@ def condense_model(runtime: Runtime) -> Model:
     """Return the model that writes summaries: the condense profile's, else the conversation's own."""
     name = runtime.settings.context.condense_profile
     profile = runtime.settings.profiles.get(name) if name else None
-    return runtime.model if profile is None else runtime.models(profile)
+    return runtime.model if profile is None else runtime.models.of(profile)
 
 
 def _summariser(runtime: Runtime) -> Summariser | None:
@@ -105,7 +105,7 @@ def _summariser(runtime: Runtime) -> Summariser | None:
     profile = runtime.settings.profiles.get(name) if name else None
     if profile is None:
         return None
-    info = runtime.models(profile).info
+    info = runtime.models.of(profile).info
     window = limits(info, window=profile.window, max_output=profile.max_output).window
     return Summariser(info, window, runtime.calibration.ratio(info))
 

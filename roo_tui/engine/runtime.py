@@ -1,14 +1,13 @@
 """What every part of the engine works with: the rooms, joined once, and what may change while it runs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from roo_tui.context.tokens import Calibration, TokenCounter
 from roo_tui.engine.bus import Bus
+from roo_tui.engine.models import Models
 from roo_tui.engine.project_rules import CustomCommand
 from roo_tui.engine.questions import Questions
-from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.outline import Outliner
 from roo_tui.settings import Settings
@@ -25,7 +24,7 @@ class Runtime:
     store: Store
     settings: Settings
     model: Model
-    models: Callable[[Profile], Model]
+    models: Models
     workspace: Workspace
     checkpoints: Checkpoints
     counter: TokenCounter

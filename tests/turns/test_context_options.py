@@ -1,4 +1,4 @@
-"""The ways a condense can be made, on the real engine: cached, by another model, in the background; receipt and pins."""
+"""The ways a condense is made on the real engine: cached, by another model, in the background; receipt and pins."""
 
 import asyncio
 from dataclasses import replace
@@ -176,3 +176,24 @@ async def test_a_pinned_message_survives_two_condenses_word_for_word(workspace: 
         await recorder.turn("three")
         assert len(condenses(engine)) == 2
     assert pinned in str(model.requests[-1].messages)
+
+
+async def test_before_a_smaller_model_takes_over_the_one_that_holds_the_history_condenses(workspace: Path) -> None:
+    large, small = ScriptedModel(["word " * 9_000, "ok"]), ScriptedModel(["next"])
+    small.info = replace(small.info, id="small", window=10_000, max_output=1_000)
+    base = settings.load(workspace=workspace)
+    chosen = replace(base, profiles={**base.profiles, "small": Profile(name="small", model="small")})
+    settings.save({"profiles.small.model": "small"})
+    engine = Engine(workspace, chosen, models=lambda profile: small if profile.name == "small" else large)
+    await engine.start()
+    recorder = Recorder(engine, allow_all)
+    await engine.new_task()
+    await recorder.turn("first")
+    await recorder.turn("second")
+    await engine.choose_profile("small")
+    (found,) = condenses(engine)
+    assert (found.figures.trigger, found.figures.model) == ("switch", large.info.id)
+    assert engine.read.header().model == "small"
+    await recorder.turn("third")
+    assert len(small.requests) == 1
+    await engine.close()
