@@ -111,6 +111,14 @@ def test_a_conversation_is_imported_and_condensed(program: Run, workspace: Path)
         assert out.startswith("Condense refused. ")
 
 
+def test_an_exported_history_ends_without_the_blanks_that_the_api_refuses(program: Run, workspace: Path) -> None:
+    messages = [{"role": "user", "content": "hi \n"}, {"role": "assistant", "content": "Hello. \n\n"}]
+    (workspace / "chat.json").write_text(json.dumps(messages))
+    _, out, _ = program("import", "chat.json")
+    _, out, _ = program("export", out.split()[-1], "--view", "effective", "--format", "json")
+    assert [message["content"][0]["text"] for message in json.loads(out)] == ["hi \n", "Hello."]
+
+
 def test_a_refused_key_ends_with_the_models_code(program: Run, workspace: Path) -> None:
     with serving(otherwise=refusal(401, message="invalid x-api-key")):
         code, out, err = program("-p", "hello")
