@@ -26,7 +26,7 @@ from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings
 from roo_tui.store import open_store
 from roo_tui.store.checkpoints import Checkpoints
-from roo_tui.tools.registry import all_tools, specs
+from roo_tui.tools.registry import specs
 from roo_tui.workspace.files import Workspace
 
 log = logging.getLogger(__name__)
@@ -77,11 +77,11 @@ class Engine:
     # Life.
 
     async def start(self) -> None:
-        """Load what turns need. Must be awaited before any other command."""
+        """Load what a task needs. Must be awaited before any other command."""
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
-        await asyncio.gather(read_project(self._runtime), asyncio.to_thread(all_tools))
+        await read_project(self._runtime)
 
     async def close(self) -> None:
         """Stop what runs, keep what is known, and let go of the task and the store."""
@@ -138,7 +138,8 @@ class Engine:
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
         self._session.snapshots.start()
-        # Counting a long conversation takes longer than showing it.
+        # Showing a conversation does not wait for the tools, nor for its tokens to be counted.
+        await asyncio.to_thread(specs)
         await self._session.gauge.refresh()
         return info.id
 

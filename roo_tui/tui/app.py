@@ -1,6 +1,7 @@
 """The app: paints first, then starts the engine; owns themes, quitting and the last resort for errors."""
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import Callable
@@ -94,6 +95,7 @@ class RooApp(App[int]):
             chat.use_history(await history)
             chat.show_activity("")
             chat.offer_demo(str(error))
+            _collect_garbage_again()
             return
         except RooError as error:
             await history
@@ -107,6 +109,7 @@ class RooApp(App[int]):
         try:
             await self._open_task(engine)
             await chat.attach(engine)
+            _collect_garbage_again()
             for problem in getattr(engine.settings, "problems", ()):
                 chat.tell(problem, "warning")
             warm_up = asyncio.create_task(engine.warm_up())
@@ -167,6 +170,12 @@ class RooApp(App[int]):
         self.panic(Text(words.UNEXPECTED.format(file=paths.log_file())))
 
 
+def _collect_garbage_again() -> None:
+    """What was imported and loaded so far stays, so that no later collection looks through it while somebody types."""
+    gc.freeze()
+    gc.enable()
+
+
 def run(
     workspace: Path,
     settings: "Settings",
@@ -187,6 +196,7 @@ def run(
         offered = as_demo and not demo
         return Engine(sample_workspace() if offered else workspace, settings, demo=as_demo, auto_approve=auto_approve)
 
+    gc.disable()
     sys.setswitchinterval(_SWITCH_S)
     app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
     result = app.run(mouse=settings.appearance.mouse)
