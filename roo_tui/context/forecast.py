@@ -121,7 +121,9 @@ def _with_savings(situation: Situation, forecast: Forecast) -> Forecast:
 
 
 def _cache_prices(model: ModelInfo) -> tuple[float | None, float | None]:
-    """Return the prices of reading from and writing to the cache, US dollars per million tokens."""
+    """Return the prices of reading from and writing to the cache, US dollars per million tokens; None if unknown."""
+    if model.input_usd is None:
+        return None, None
     read = model.input_usd if model.cache_read_usd is None else model.cache_read_usd
     write = model.input_usd if model.cache_write_usd is None else model.cache_write_usd
     return read, write
