@@ -1,4 +1,4 @@
-"""A model whose answers are written down beforehand; it keeps every request, and never answers one the API would refuse."""
+"""A model whose answers are written down beforehand; it keeps every request, and answers none the API would refuse."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,6 +32,8 @@ SUMMARY = """<analysis>What happened, in order.</analysis>
 9. Optional next step: none.
 </summary>"""
 
+SCRIPTED = ModelInfo("scripted", "scripted", window=100_000, input_usd=1.0, output_usd=5.0, token_factor=1.0)
+
 Answer = str | Block | Sequence[Block] | Exception | Callable[[Request], "Answer"]
 
 
@@ -49,7 +51,7 @@ class ScriptedModel:
     """
 
     answers: list[Answer] = field(default_factory=list)
-    info: ModelInfo = ModelInfo("scripted", "scripted", window=100_000, input_usd=1.0, output_usd=5.0, token_factor=1.0)
+    info: ModelInfo = SCRIPTED
     summary: Answer = SUMMARY
     requests: list[Request] = field(default_factory=list)
     tokens: Callable[[Request], int] | None = None
