@@ -5,10 +5,10 @@ It is dropped if the person rewound, undid or condensed meanwhile: what it hides
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
-from roo_tui.context.effective import effective_history
+from roo_tui.context.background import swapped_in
+from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
@@ -17,8 +17,9 @@ from roo_tui.domain.markers import Condense
 class BackgroundCondense:
     """At most one condense in the background of a task. `spend` counts what one cost that was not used."""
 
-    def __init__(self, spend: Callable[[float], Awaitable[None]]) -> None:
+    def __init__(self, spend: Callable[[float], Awaitable[None]], counter: TokenCounter) -> None:
         self._spend = spend
+        self._counter = counter
         self._running: asyncio.Task[Condense | None] | None = None
         self._until: EntryId = 0
 
@@ -46,24 +47,21 @@ class BackgroundCondense:
         if not running.cancelled():
             await self._waste(running.result())
 
-    async def take(self, path: tuple[Entry, ...], tokens_now: int) -> Condense | None:
+    async def take(self, path: tuple[Entry, ...], tokens_now: int, ratio: float) -> Condense | None:
         """Wait for it and return what may be appended to the path now; None if it failed or no longer fits."""
         if self._running is None:
             return None
         marker = await asyncio.shield(self._running)
         self._running = None
-        if marker is None or not self._fits(marker, path):
+        if marker is None or all(entry.id != self._until for entry in path):
             await self._waste(marker)
             return None
-        figures = marker.figures
-        freed = figures.tokens_before - figures.tokens_after
-        return replace(marker, figures=replace(figures, tokens_before=tokens_now, tokens_after=tokens_now - freed))
-
-    def _fits(self, marker: Condense, path: tuple[Entry, ...]) -> bool:
-        """Say whether what it began on is still what the path begins with, as the model sees it."""
-        if all(entry.id != self._until for entry in path):
-            return False
-        return set(marker.hides) <= {visible.entry_id for visible in effective_history(path)}
+        swapped = await asyncio.to_thread(
+            swapped_in, marker, path, self._counter, context_tokens=tokens_now, ratio=ratio
+        )
+        if swapped is None:
+            await self._waste(marker)
+        return swapped
 
     async def _waste(self, marker: Condense | None) -> None:
         if marker is not None and marker.figures.cost_usd:

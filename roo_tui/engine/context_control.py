@@ -46,12 +46,12 @@ class ContextControl:
         self._guards = Guards()
         self._pending: str | None = None
         self._sent: Sent | None = None
-        self._background = BackgroundCondense(task.spend)
+        self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
 
     def answered(self, request: Request) -> None:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
-        self._sent = Sent(request, asyncio.get_running_loop().time())
+        self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
     def ask_for_condense(self, instructions: str) -> None:
         """Remember a condense asked for during a turn; it runs at the next safe boundary."""
@@ -120,7 +120,7 @@ class ContextControl:
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
         end = _End("cancelled")
         try:
-            marker = await self._background.take(task.log.path(), self._gauge.tokens)
+            marker = await self._background.take(task.log.path(), self._gauge.tokens, self._gauge.ratio())
             end = await self._apply((marker,)) if marker else _End("refused")
             return marker is not None
         finally:

@@ -26,9 +26,10 @@ from roo_tui.workspace.files import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The last request that was answered, and when (seconds of the event loop's clock)."""
+    """The last request that was answered, by which model, and when (seconds of the event loop's clock)."""
 
     request: Request
+    model: str
     at_s: float
 
 
@@ -43,6 +44,9 @@ async def situation_of(
 ) -> Situation:
     """Return the moment a reduction starts from."""
     path, profile = task.log.path(), runtime.settings.active
+    if sent is not None and sent.model != runtime.model.info.id:
+        # Each model has a cache of its own.
+        sent = None
     environment = ""
     if trigger in ("automatic", "forced"):
         environment = await asyncio.to_thread(environment_details, runtime, task, datetime.now())
