@@ -111,7 +111,7 @@ def test_every_rendered_prompt_exists() -> None:
 
 
 def tracked_texts() -> Iterator[tuple[str, str]]:
-    skipped = {".git", ".venv", "__pycache__", "node_modules", "dist", "build"}
+    skipped = {".git", ".venv", "__pycache__", "node_modules", "dist", "build", "snapshot_report.html"}
     for path in sorted(ROOT.rglob("*")):
         parts = path.relative_to(ROOT).parts
         if not path.is_file() or skipped & set(parts) or any(part.endswith("_cache") for part in parts):

@@ -40,6 +40,7 @@ class DemoModel:
         self._info = info
         self._speed = speed
         self._sleep = sleep
+        self._cached: list[str] = []
 
     @property
     def info(self) -> ModelInfo:
@@ -49,8 +50,8 @@ class DemoModel:
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         """Stream what the script says to this request. Never fails."""
         blocks = self._blocks(reply_to(request))
-        prompt = _tokens(_prompt_text(request))
-        yield Started(Usage(input_tokens=prompt))
+        prompt = self._charged(request)
+        yield Started(prompt)
         for index, block in enumerate(blocks):
             yield BlockOpened(index, block.type, block.name if isinstance(block, ToolUse) else "")  # type: ignore[arg-type]
             for piece in _PIECE.findall(_text(block)):
@@ -58,7 +59,7 @@ class DemoModel:
                 yield BlockDelta(index, piece)
             yield BlockClosed(index, block)
         stop = "tool_use" if isinstance(blocks[-1], ToolUse) else "end_turn"
-        yield Finished(stop, Usage(input_tokens=prompt, output_tokens=_tokens("".join(map(_text, blocks)))))
+        yield Finished(stop, prompt + Usage(output_tokens=_tokens("".join(map(_text, blocks)))))
 
     async def count_tokens(self, request: Request) -> int | None:
         """Return a quarter of the prompt's characters, which is what the demo reports as usage too."""
@@ -69,6 +70,15 @@ class DemoModel:
 
     async def close(self) -> None:
         """There is nothing to give back."""
+
+    def _charged(self, request: Request) -> Usage:
+        """Return what the prompt costs: what the last one began with too is read from the cache, the rest written."""
+        parts = list(_prompt_parts(request))
+        same = next((i for i, (old, new) in enumerate(zip(self._cached, parts, strict=False)) if old != new), None)
+        known = min(len(self._cached), len(parts)) if same is None else same
+        self._cached = parts
+        read = _tokens("".join(parts[:known]))
+        return Usage(cache_read_tokens=read, cache_write_tokens=_tokens("".join(parts)) - read)
 
     def _blocks(self, reply: Reply) -> list[Block]:
         blocks: list[Block] = []

@@ -39,9 +39,9 @@ class Place:
 
 
 def is_condense_request(request: Request) -> bool:
-    """Return whether the request asks for a summary: no tools, and `<summary>` in the newest words."""
+    """Return whether the request asks for a summary: its newest words show what one looks like."""
     newest = [block.text for block in request.messages[-1].blocks if isinstance(block, Text)]
-    return not request.tools and bool(newest) and "<summary>" in newest[-1]
+    return bool(newest) and "<analysis>" in newest[-1] and "<summary>" in newest[-1]
 
 
 def place_of(request: Request) -> Place:

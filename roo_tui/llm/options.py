@@ -53,7 +53,8 @@ class Profile:
         default=-1,
         metadata={
             "title": "Condense threshold",
-            "sentence": "How full the window may get with this profile; -1 means the general threshold, auto adapts it.",
+            "sentence": "How full the window may get with this profile; -1 means the general threshold, auto "
+            "adapts it.",
             "unit": "% of the context window",
             "range": (5, 100),
             "also": (-1, "auto"),
