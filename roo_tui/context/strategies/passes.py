@@ -29,7 +29,7 @@ from roo_tui.context.strategies.config import (
     TruncateParams,
 )
 from roo_tui.context.strategies.orphans import suppressed
-from roo_tui.context.strategies.pieces import Piece, Place, pieces_of, stretch, whole
+from roo_tui.context.strategies.pieces import Part, Piece, Place, pieces_of, stretch, whole
 from roo_tui.context.strategies.working import Working
 from roo_tui.context.summary import answer_block, commands_block, request_block
 from roo_tui.domain.blocks import Message, Text, ToolUse, tool_results
@@ -44,7 +44,7 @@ USUAL_BATCH_TOKENS = 2_000
 _SHORTEST_INPUT = 120
 
 _KINDS = {"text": "messageText", "input": "toolParameters", "result": "toolResults"}
-_FIELDS = {"text": "message_text", "input": "tool_parameters", "result": "tool_results"}
+_FIELDS: dict[Part, str] = {"text": "message_text", "input": "tool_parameters", "result": "tool_results"}
 _WORDS = {"text": "condense/piece_text", "input": "condense/piece_input", "result": "condense/piece_result"}
 
 
@@ -88,8 +88,9 @@ class IndividualPass:
         self._items: list[tuple[Piece, MaskItem]] = []
         self._asked: list[tuple[Piece, SummarizeParams]] = []
         self.operations: Counter[str] = Counter()
-        for piece in pieces_of(working.path):
-            if piece.message < self._count and piece.place.entry_id not in working.fixed and not piece.is_error:
+        self._calls: dict[tuple[int, int], float] = {}
+        for piece in pieces_of(working.path, parts=self._parts(), until=self._count):
+            if piece.place.entry_id not in working.fixed and not piece.is_error:
                 self._operate(piece)
 
     def jobs(self) -> list[Job]:
@@ -127,9 +128,18 @@ class IndividualPass:
             left -= ratio * (count(piece.text[item.start : item.end]) - count(item.placeholder))
         return chosen
 
+    def _parts(self) -> list[Part]:
+        """Return the kinds of content that any message may have changed."""
+        sets = (self._config.defaults, *(override.operations for override in self._config.overrides))
+        return [
+            part
+            for part, field in _FIELDS.items()
+            if any((found := getattr(one, field)) is not None and found.operation != "keep" for one in sets)
+        ]
+
     def _operate(self, piece: Piece) -> None:
         operation, least = self._rule(piece)
-        if operation.operation == "keep" or (least is not None and self._size(piece) < least):
+        if operation.operation == "keep" or (least is not None and not self._reaches(piece, least)):
             return
         match operation:
             case Suppress():
@@ -155,14 +165,19 @@ class IndividualPass:
                 least = least if own is None else own
         return operation, least
 
-    def _size(self, piece: Piece) -> float:
-        """Return a content's tokens as the model counts them: of an input those of the whole call."""
-        counter = self._working.counter
-        if isinstance(piece.block, ToolUse):
-            raw = counter.count_block(self._visible[piece.message].blocks[piece.place.block])
-        else:
-            raw = counter.count_text(piece.shown)
-        return raw * self._working.situation.ratio
+    def _reaches(self, piece: Piece, least: int) -> bool:
+        """Say whether a content has so many tokens, as the model counts them: of an input those of the whole call."""
+        counter, ratio = self._working.counter, self._working.situation.ratio
+        if not isinstance(piece.block, ToolUse):
+            # No text has more tokens than bytes; counting a short one would only cost time.
+            return 4 * len(piece.shown) * ratio >= least and counter.count_text(piece.shown) * ratio >= least
+        if len(piece.shown) <= _SHORTEST_INPUT:
+            return False
+        call = (piece.message, piece.place.block)
+        if call not in self._calls:
+            block = self._visible[piece.message].blocks[piece.place.block]
+            self._calls[call] = counter.count_block(block) * ratio
+        return self._calls[call] >= least
 
     def _suppress(self, piece: Piece) -> None:
         words = suppressed(piece.place.entry_id)

@@ -5,7 +5,7 @@ entry, and more closely where the entry holds several: `e12`, `e12.1` (block 1),
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from roo_tui.context.cut import command_blocks
@@ -51,13 +51,18 @@ class Piece(NamedTuple):
         return isinstance(self.block, ToolResult) and self.block.is_error
 
 
-def pieces_of(path: Sequence[Entry]) -> list[Piece]:
-    """Return every piece of the effective history in order, empty ones left out. Replacements of markers have none."""
+def pieces_of(
+    path: Sequence[Entry], *, parts: Collection[Part] = ("text", "input", "result"), until: int | None = None
+) -> list[Piece]:
+    """Return the pieces of the effective history in order, empty ones left out. Replacements of markers have none.
+
+    Only those of the wanted parts, and of the first `until` messages.
+    """
     visible = effective_history(path)
     bodies = {entry.id: entry.body for entry in path}
     calls: dict[str, ToolUse] = {}
     found: list[Piece] = []
-    for at, message in enumerate(visible):
+    for at, message in enumerate(visible[:until]):
         if message.source != "entry":
             continue
         body = bodies[message.entry_id]
@@ -65,27 +70,24 @@ def pieces_of(path: Sequence[Entry]) -> list[Piece]:
         if isinstance(body, UserMessage):
             records = {record.call_id: record for record in body.calls}
         blocks: tuple[Block, ...] = getattr(body, "blocks", message.blocks)
+        entry_id = message.entry_id
         for index, (raw, shown) in enumerate(zip(blocks, message.blocks, strict=True)):
-            match raw, shown:
-                case Text(), Text():
-                    if raw.text:
-                        found.append(Piece(Place(message.entry_id, index, "text"), at, raw.text, shown.text, raw))
-                case ToolResult(), ToolResult():
-                    if text := result_text(raw):
-                        place = Place(message.entry_id, index, "result")
-                        seen = text if shown is raw else result_text(shown)
-                        known = records.get(raw.tool_use_id)
-                        found.append(Piece(place, at, text, seen, raw, known, calls.get(raw.tool_use_id)))
-                case ToolUse(), ToolUse():
-                    calls[raw.id] = raw
-                    now = dict(strings_of(shown.input)) if shown is not raw else None
-                    for field, text in strings_of(raw.input):
-                        if text:
-                            place = Place(message.entry_id, index, "input", field)
-                            seen = text if now is None else now.get(field, text)
-                            found.append(Piece(place, at, text, seen, raw, None, raw))
-                case _:
-                    pass
+            if isinstance(raw, ToolResult) and isinstance(shown, ToolResult):
+                if "result" in parts and (text := result_text(raw)):
+                    seen = text if shown is raw else result_text(shown)
+                    known, call = records.get(raw.tool_use_id), calls.get(raw.tool_use_id)
+                    found.append(Piece(Place(entry_id, index, "result"), at, text, seen, raw, known, call))
+            elif isinstance(raw, ToolUse) and isinstance(shown, ToolUse):
+                calls[raw.id] = raw
+                if "input" not in parts:
+                    continue
+                now = None if shown is raw else dict(strings_of(shown.input))
+                for field, text in strings_of(raw.input):
+                    if text:
+                        seen = text if now is None else now.get(field, text)
+                        found.append(Piece(Place(entry_id, index, "input", field), at, text, seen, raw, None, raw))
+            elif "text" in parts and isinstance(raw, Text) and isinstance(shown, Text) and raw.text:
+                found.append(Piece(Place(entry_id, index, "text"), at, raw.text, shown.text, raw))
     return found
 
 

@@ -69,7 +69,7 @@ class Repeats:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._texts: list[Lines] = []
-        self._blocks: dict[tuple[int, ...], list[tuple[_Segment, int]]] = {}
+        self._blocks: dict[int, list[tuple[_Segment, int]]] = {}
         # Two lines of each block in the index; most lines of a new text are ruled out by them.
         self._heads: set[int] = set()
 
@@ -117,7 +117,7 @@ class Repeats:
         """Put the whole blocks between two lines into the index; return where the next one begins."""
         ids = self._texts[segment.text].ids
         while start + _BLOCK <= end:
-            places = self._blocks.setdefault(tuple(ids[start : start + _BLOCK]), [])
+            places = self._blocks.setdefault(hash(tuple(ids[start : start + _BLOCK])), [])
             if len(places) < _MOST_PLACES:
                 places.append((segment, start))
                 self._heads.add(ids[start] << 32 | ids[start + 5])
@@ -131,7 +131,10 @@ class Repeats:
         """
         best: Run | None = None
         looked_to = 0
-        for place in self._blocks.get(tuple(lines.ids[at : at + _BLOCK]), ()):
+        block = lines.ids[at : at + _BLOCK]
+        for place in self._blocks.get(hash(tuple(block)), ()):
+            if self._texts[place[0].text].ids[place[1] : place[1] + _BLOCK] != block:
+                continue
             first, there, count = self._extended(lines, at, segment.start, *place)
             if count >= RUN and (best is None or count > best.length):
                 looked_to = max(looked_to, first + count)

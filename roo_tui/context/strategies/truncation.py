@@ -17,7 +17,7 @@ from roo_tui.context.effective import Visible, effective_history
 from roo_tui.context.pairing import legal_cuts
 from roo_tui.context.situation import Situation
 from roo_tui.context.strategies.figures import raw_goal, reduction, tokens_after, with_bodies
-from roo_tui.context.strategies.orphans import masks_in_force, orphaned, suppressed
+from roo_tui.context.strategies.orphans import masks_in_force, orphaned, suppressed, without_target
 from roo_tui.context.strategies.pieces import SHORTEST, Place, name_of, strings_of, untouchable
 from roo_tui.context.strategies.protocol import Plan, StrategyOptions
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
@@ -137,7 +137,7 @@ class _Hiding:
         situation = self._situation
         kept = [(item, gain) for item, gain in self._masks.values() if not {item.entry_id, item.target} & self._hidden]
         items = tuple(item for item, _ in kept)
-        items += orphaned(self._in_force, {item.entry_id for item in items})
+        items += without_target(orphaned(self._in_force, items))
         hides = tuple(entry.id for entry in situation.path if entry.id in self._hidden)
         found: list[tuple[Mask | Truncation, int]] = []
         if items:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from roo_tui.context.effective import effective_history
 from roo_tui.context.situation import Situation
 from roo_tui.context.strategies.figures import reduction, tokens_after, with_bodies
-from roo_tui.context.strategies.orphans import masks_in_force, orphaned
+from roo_tui.context.strategies.orphans import masks_in_force, orphaned, place_of, without_target
 from roo_tui.context.strategies.pieces import untouchable
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.domain.entries import Body, Entry
@@ -45,19 +45,17 @@ class Working:
         """Add items. Those within them go, those that point to what is masked now say that theirs is hidden too."""
         if not items:
             return
-        changed = {item.entry_id for item in items if item.target is None}
-        outer = {(item.entry_id, item.block, item.field): item for item in items}
+        outer = {place_of(item): item for item in items}
 
         def is_inside(item: MaskItem) -> bool:
-            new = outer.get((item.entry_id, item.block, item.field))
+            new = outer.get(place_of(item))
             return new is not None and new.start <= item.start and item.end <= new.end
 
         kept = [item for item in self.items if not is_inside(item)]
-        lost = {id(item) for item in kept if item.target in changed and item.entry_id != item.target}
-        own = tuple(item for item in kept if id(item) not in lost)
-        orphans = orphaned([item for item in kept if id(item) in lost], changed)
-        foreign = orphaned([item for item in self.in_force if not is_inside(item)], changed)
-        self.items = (*own, *orphans, *foreign, *items)
+        foreign = [item for item in self.in_force if not is_inside(item)]
+        lost = orphaned([*foreign, *kept], items)
+        gone = {id(item) for item in lost}
+        self.items = (*(item for item in kept if id(item) not in gone), *without_target(lost), *items)
         self._refresh()
 
     def condense(self, condense: Condense) -> None:
