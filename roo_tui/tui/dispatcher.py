@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Literal, assert_never
 
 from textual.notifications import SeverityLevel
@@ -15,6 +16,7 @@ from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.chat import ChatScreen
 
+_TEXTS = (ev.BlockText, ev.ToolOutput, ev.CondenseText)
 _LEVELS: dict[str, SeverityLevel] = {"info": "information", "warning": "warning", "error": "error"}
 
 
@@ -87,9 +89,9 @@ class Dispatcher:
             case ev.QuestionAsked(question=question):
                 if isinstance(question.body, ev.Approval):
                     self._change_call(question.body.call_id, "waiting")
-                await screen.ask(question)
+                await screen.questions.ask(question)
             case ev.QuestionClosed(question_id=question_id):
-                await screen.close_question(question_id)
+                await screen.questions.close_question(question_id)
             case ev.CondensePending():
                 screen.show_hint(words.CONDENSE_PENDING)
             case ev.CondenseStarted():
@@ -129,12 +131,13 @@ class Dispatcher:
         screen.show_context(read.context_use())
         screen.show_turn(read.turn_running())
         await screen.show_queue(read.queue())
-        await screen.show_questions(read.questions())
+        await screen.questions.show(read.questions())
 
     # Rows
 
     def _set_rows(self, rows: Sequence[Row]) -> None:
         self._remember_calls(rows, anew=True)
+        self._screen.show_empty(not rows, words.DEMO_TASK if self._engine.read.header().demo else "")
         self._screen.transcript.set_rows(rows)
 
     def _add(self, entries: Sequence[Entry]) -> None:
@@ -142,6 +145,7 @@ class Dispatcher:
             self._drop_live()
         rows = self._engine.read.rows_of(entries)
         if rows:
+            self._screen.show_empty(False)
             self._end_streams()
             self._remember_calls(rows)
             self._screen.transcript.upsert(rows)
@@ -268,15 +272,20 @@ def _arriving_row(key: str, tool: str, length: int) -> Row:
 def _merged(batch: Sequence[ev.Event]) -> list[ev.Event]:
     """Return the batch with neighbouring texts of one stream joined."""
     merged: list[ev.Event] = []
-    for event in batch:
-        last = merged[-1] if merged else None
-        match last, event:
-            case ev.BlockText(), ev.BlockText() if last.block_id == event.block_id:
-                merged[-1] = replace(last, text=last.text + event.text)
-            case ev.ToolOutput(), ev.ToolOutput() if last.call_id == event.call_id:
-                merged[-1] = replace(last, text=last.text + event.text)
-            case ev.CondenseText(), ev.CondenseText() if last.condense_id == event.condense_id:
-                merged[-1] = replace(last, text=last.text + event.text)
-            case _:
-                merged.append(event)
+    for _, neighbours in groupby(batch, key=_stream_of):
+        events = list(neighbours)
+        first = events[0]
+        if len(events) > 1 and isinstance(first, _TEXTS):
+            merged.append(replace(first, text="".join(event.text for event in events if isinstance(event, _TEXTS))))
+        else:
+            merged += events
     return merged
+
+
+def _stream_of(event: ev.Event) -> tuple[type[ev.Event], str] | None:
+    """Return which stream a text belongs to; None for what is no text."""
+    match event:
+        case ev.BlockText(block_id=stream) | ev.ToolOutput(call_id=stream) | ev.CondenseText(condense_id=stream):
+            return type(event), stream
+        case _:
+            return None

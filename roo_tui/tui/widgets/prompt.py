@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from roo_tui.plain_text import clean
@@ -24,7 +26,8 @@ if TYPE_CHECKING:  # only a name: importing the entries before the first frame w
 
 FileSource = Callable[[], Awaitable[Sequence[str]]]
 
-_COMMAND = re.compile(r"/([\w.-]*)\Z")
+_BLINKS_S = 10
+_COMMAND = re.compile(r"/([\w.-]*\??)\Z")
 _FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
 
 
@@ -37,8 +40,10 @@ class PromptArea(TextArea):
     PromptArea:focus { border: none; }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", "Undo typing", show=False)]
+
     class Key(Message):
-        """Enter, Tab or an arrow that the text itself has no use for."""
+        """A key that the text itself has no use for."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -49,14 +54,31 @@ class PromptArea(TextArea):
             soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=words.PROMPT_PLACEHOLDER
         )
         self.completing = False
+        self.suggestion = ""
+        self._blinking: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Blink for a while after each key only: nobody looks at an idle terminal, and it should cost nothing."""
+        self._blinking = self.set_interval(_BLINKS_S, self._stop_blinking)
+
+    def _stop_blinking(self) -> None:
+        self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
+        self.cursor_blink = True
+        if self._blinking is not None:
+            self._blinking.reset()
         if event.key in ("shift+enter", "ctrl+j", "alt+enter"):
             self._take(event)
             self.insert("\n")
-        elif event.key == "enter" or (event.key in ("tab", "escape") and self.completing):
+        elif event.key in ("enter", "ctrl+z") or self._is_for_the_prompt(event.key):
             self._take(event)
             self.post_message(self.Key(event.key))
+
+    def _is_for_the_prompt(self, key: str) -> bool:
+        if self.completing:
+            return key in ("tab", "escape")
+        return not self.text and (key == "ctrl+d" or (key == "tab" and bool(self.suggestion)))
 
     @staticmethod
     def _take(event: events.Key) -> None:
@@ -101,6 +123,8 @@ class Prompt(Vertical):
 
     busy: reactive[bool] = reactive(False)
     editing: reactive[QueuedMessage | None] = reactive(None)
+    suggestion: reactive[str] = reactive("")
+    """Words that Tab or Enter put into an empty prompt."""
 
     class Submitted(Message):
         """Words are to be sent, or to replace those of the queued message `editing`."""
@@ -116,6 +140,13 @@ class Prompt(Vertical):
         def __init__(self, pages: int) -> None:
             super().__init__()
             self.pages = pages
+
+    class CommandWanted(Message):
+        """A key of the prompt stands for a command of the table."""
+
+        def __init__(self, command: str) -> None:
+            super().__init__()
+            self.command = command
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -180,6 +211,11 @@ class Prompt(Vertical):
     def watch_editing(self) -> None:
         self._hint()
 
+    def watch_suggestion(self, suggestion: str) -> None:
+        if self.is_mounted:
+            self.area.suggestion = suggestion
+            self.area.placeholder = suggestion or words.PROMPT_PLACEHOLDER
+
     def _hint(self) -> None:
         text = words.PROMPT_SAVE if self.editing else words.PROMPT_QUEUE if self.busy else words.PROMPT_SEND
         if self.is_mounted:
@@ -201,8 +237,14 @@ class Prompt(Vertical):
                 self._recall(self.history.newer())
             case "enter" | "tab" if chosen and not (event.key == "enter" and self._typed_whole(chosen)):
                 self._take(chosen)
+            case "tab":
+                self.put(self.suggestion)
+            case "enter" if not self.text and self.suggestion:
+                self.put(self.suggestion)
             case "enter":
                 self._submit()
+            case "ctrl+d" | "ctrl+z":
+                self.post_message(self.CommandWanted("quit" if event.key == "ctrl+d" else "suspend"))
 
     def _recall(self, text: str | None) -> None:
         if text is not None and self.editing is None:
