@@ -37,7 +37,7 @@ class ContextOptions:
     )
     strategy: str = "native"
     fallback: Literal["outline", "truncation", "error"] = field(
-        default="outline",
+        default="truncation",
         metadata={
             "title": "When a condense fails",
             "sentence": "What happens when the context is over its limit and condensing it failed: an outline made "

@@ -11,13 +11,13 @@ from typing import Literal
 
 from roo_tui.context.condense import CondenseError, condense
 from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.overflow import Overflow
+from roo_tui.context.overflow import Overflow, recognise
 from roo_tui.context.policy import Decision, decide, notice_at
 from roo_tui.context.situation import Services, Situation, failed
 from roo_tui.context.summary import receipt_block
 from roo_tui.context.truncate import truncate
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull, RooError
+from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull, ModelError, RooError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -223,6 +223,7 @@ class ContextControl:
         except CondenseRefused as refusal:
             end = _End("refused", str(refusal))
         except CondenseError as failure:
+            self._learn_from(failure.body)
             end = await self._apply((failure.body,))
         except asyncio.CancelledError:
             end = await self._apply((failed(situation, services, "Cancelled.", cancelled=True),))
@@ -230,6 +231,13 @@ class ContextControl:
         finally:
             if asks_model:
                 task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
+
+    def _learn_from(self, failure: CondenseFailed) -> None:
+        """What a provider says of its window while it is asked for a summary holds for the requests to come."""
+        error = ModelError(failure.message, status=failure.status, code=failure.code, body=failure.body)
+        overflow = recognise(error, self._gauge.tokens, self._gauge.limits().window)
+        if overflow is not None and overflow.believed and overflow.window:
+            self._gauge.learn_window(overflow.window)
 
     async def _apply(self, bodies: tuple[Body, ...]) -> "_End":
         """Commit the bodies of a reduction and say what they change."""

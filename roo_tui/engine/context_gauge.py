@@ -1,7 +1,7 @@
 """How full the context of the open task is, against which limits: the one count for bar, policy and rows."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
 from roo_tui.context.breakdown import breakdown
@@ -16,6 +16,7 @@ from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.stated import Stated
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs
@@ -27,7 +28,6 @@ class ContextGauge:
     def __init__(self, runtime: Runtime, task: OpenTask) -> None:
         self._runtime = runtime
         self._task = task
-        self._stated: dict[str, _Stated] = {}
         self._counted: tuple[EntryId, int] = (-1, 0)
         self._used = 0
         self._noticed = False
@@ -160,8 +160,8 @@ class ContextGauge:
         """Believe the provider about the context window of the model in use."""
         self._said_by_provider().window = window
 
-    def _said_by_provider(self) -> "_Stated":
-        return self._stated.setdefault(self._runtime.model.info.id, _Stated())
+    def _said_by_provider(self) -> Stated:
+        return self._runtime.stated.of(self._runtime.model.info)
 
     def ends_with_assistant(self) -> bool:
         """Return whether the effective history ends with the model's own words."""
@@ -172,14 +172,6 @@ class ContextGauge:
                 case UserMessage() | Condense():
                     return False
         return False
-
-
-@dataclass(slots=True)
-class _Stated:
-    """What a provider said of a model in an error, 0 where it said nothing. It holds before what we know ourselves."""
-
-    window: int = 0
-    max_output: int = 0
 
 
 def _change_of(entry: Entry | None, on: bool) -> int:

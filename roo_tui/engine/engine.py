@@ -19,6 +19,7 @@ from roo_tui.engine.models import Models
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
+from roo_tui.engine.stated import StatedLimits
 from roo_tui.engine.turns import read_project, run_turns
 from roo_tui.engine.undoing import redo, undo
 from roo_tui.llm.options import Profile
@@ -32,6 +33,7 @@ from roo_tui.workspace.files import Workspace
 log = logging.getLogger(__name__)
 
 _CALIBRATION_KEY = "calibration"
+_STATED_KEY = "stated limits"
 
 
 class Engine:
@@ -81,6 +83,7 @@ class Engine:
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
+        self._runtime.stated = StatedLimits(await self._runtime.store.get_value(_STATED_KEY))
         await read_project(self._runtime)
 
     async def close(self) -> None:
@@ -89,6 +92,7 @@ class Engine:
         await self.idle()
         await self._close_session()
         await self._runtime.store.set_value(_CALIBRATION_KEY, self._runtime.calibration.to_json())
+        await self._runtime.store.set_value(_STATED_KEY, self._runtime.stated.to_json())
         await self._runtime.workspace.commands.kill_all()
         await self._runtime.outliner.close()
         await self._runtime.models.close()

@@ -8,6 +8,7 @@ from roo_tui.engine.bus import Bus
 from roo_tui.engine.models import Models
 from roo_tui.engine.project_rules import CustomCommand
 from roo_tui.engine.questions import Questions
+from roo_tui.engine.stated import StatedLimits
 from roo_tui.llm.protocol import Model
 from roo_tui.outline import Outliner
 from roo_tui.settings import Settings
@@ -30,6 +31,7 @@ class Runtime:
     counter: TokenCounter
     calibration: Calibration
     outliner: Outliner = field(default_factory=Outliner)
+    stated: StatedLimits = field(default_factory=StatedLimits)
     questions: Questions = field(default_factory=Questions)
     commands: dict[str, CustomCommand] = field(default_factory=dict)
     system: tuple[str, ...] = ()

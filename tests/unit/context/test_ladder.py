@@ -102,7 +102,7 @@ async def test_setting_chooses_the_fallback(fallback: Any, rungs: list[str]) -> 
 
 async def test_outline_is_honest_free_and_counted_exactly() -> None:
     history = turns(20)
-    failure, outline = await run(history, BROKEN, options=ContextOptions())
+    failure, outline = await run(history, BROKEN, options=ContextOptions(fallback="outline"))
     assert isinstance(outline, Condense)
     assert (outline.figures.shape, outline.figures.cost_usd) == ("outline", 0.0)
     assert "no model wrote it" in str(outline.summary[0])
@@ -117,7 +117,7 @@ async def test_outline_that_is_not_enough_is_truncated() -> None:
     history = turns(20)
     for words in (WORDS * 40, WORDS * 20, "and now?"):
         history.user(words)
-    bodies = await run(history, BROKEN, options=ContextOptions(), trigger="forced")
+    bodies = await run(history, BROKEN, options=ContextOptions(fallback="outline"), trigger="forced")
     assert kinds(bodies) == ["CondenseFailed", "Condense", "Truncation"]
 
 
