@@ -99,13 +99,15 @@ async def condense(situation: Situation, services: Services, options: ContextOpt
     """
     started = time.monotonic()
     plan = await asyncio.to_thread(prepare, situation, services.counter, options)
+    # Each part of a staged condense takes as long as a condense of its own.
+    limit_s = options.condense_time_limit_s * (1 if plan.stages is None else len(plan.stages.parts) + 1)
     try:
-        async with asyncio.timeout(options.condense_time_limit_s or None):
+        async with asyncio.timeout(limit_s or None):
             answer, shape, remarks = await perform(plan, situation, services)
     except TimeoutError as error:
         message = (
-            f"The condense took longer than {options.condense_time_limit_s} seconds and was given up; nothing was "
-            "changed. Condense again, choose another model, or raise the time limit in the settings."
+            f"The condense took longer than {limit_s:,} seconds and was given up; nothing was changed. Condense again, "
+            "choose another model, or raise the time limit in the settings."
         )
         raise CondenseError(failed(situation, services, message)) from error
     material = Material(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))

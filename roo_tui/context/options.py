@@ -93,7 +93,8 @@ class ContextOptions:
         default=300,
         metadata={
             "title": "Time limit of a condense",
-            "sentence": "How long a condense may take before it is given up and nothing is changed; 0 sets no limit.",
+            "sentence": "How long a condense (or each part of a staged one) may take before it is given up and "
+            "nothing is changed; 0 sets no limit.",
             "unit": "seconds",
             "range": (0, 3_600),
             "clamp": True,

@@ -1,5 +1,6 @@
 """Recall: bringing back what is hidden on the path, by words or by id. Words are looked up by the caller's search."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -29,17 +30,23 @@ _LINE = 400
 async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
     """Return what the model gets for a query or for ids (`e12`, `e12 e15`, `e12:30000` from a character on)."""
     if _IDS.fullmatch(asked):
-        return by_ids([(int(number), int(start or 0)) for number, start in _ID.findall(asked)], path)
+        wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(asked)]
+        return await asyncio.to_thread(by_ids, wanted, path)
+    found = await find(asked)
+    return await asyncio.to_thread(_by_words, asked, path, found)
+
+
+def _by_words(asked: str, path: Sequence[Entry], found: Sequence[EntryId]) -> str:
     hidden = recallable(path)
     if not hidden:
         return render("replies/recall_empty")
-    found = [hidden[entry_id] for entry_id in await find(asked) if entry_id in hidden]
-    if not found:
+    hits = [hidden[entry_id] for entry_id in found if entry_id in hidden]
+    if not hits:
         newest = sorted(hidden.values(), key=lambda entry: -entry.id)[:_LISTED]
         return render("replies/recall_nothing", entries=_listed(newest))
     terms = [term.casefold() for term in re.findall(r"\w+", asked)]
-    parts = [_shown(entry, excerpt(entry_text(entry), terms)) for entry in found[:_SHOWN]]
-    if rest := found[_SHOWN : _SHOWN + _LISTED]:
+    parts = [_shown(entry, excerpt(entry_text(entry), terms)) for entry in hits[:_SHOWN]]
+    if rest := hits[_SHOWN : _SHOWN + _LISTED]:
         parts.append(render("replies/recall_more", entries=_listed(rest)))
     return "\n\n".join(parts)
 

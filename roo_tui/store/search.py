@@ -24,6 +24,8 @@ from roo_tui.store.database import Database
 logger = logging.getLogger(__name__)
 
 BATCH = 50
+# What waits for the writer waits for a batch.
+_BATCH_CHARACTERS = 400_000
 _MOST_CHARACTERS = 200_000
 _MOST_TERMS = 40
 _TERM = re.compile(r'"([^"]+)"|(\w+)')
@@ -126,6 +128,7 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
     rows = connection.execute(
         "SELECT id, body, version FROM entries WHERE task_id = ? AND id > ? ORDER BY id LIMIT ?", (task, newest, BATCH)
     ).fetchall()
+    taken = characters = 0
     for entry_id, text, version in rows:
         words, facts = _document(decode(text, version))
         if words or facts:
@@ -135,8 +138,11 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
             connection.execute(
                 "INSERT INTO search_words (rowid, words, facts) VALUES (?, ?, ?)", (cursor.lastrowid, words, facts)
             )
-    connection.execute("INSERT OR REPLACE INTO search_progress VALUES (?, ?)", (task, rows[-1][0]))
-    return len(rows)
+        taken, characters = taken + 1, characters + len(words)
+        if characters > _BATCH_CHARACTERS:
+            break
+    connection.execute("INSERT OR REPLACE INTO search_progress VALUES (?, ?)", (task, rows[taken - 1][0]))
+    return taken
 
 
 def _document(body: Body) -> tuple[str, str]:
