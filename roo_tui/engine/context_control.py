@@ -94,7 +94,7 @@ class ContextControl:
         if self._tried_on == (path := self._task.log.path())[-1].id:
             return
         self._tried_on = path[-1].id
-        situation = await situation_of(self._runtime, self._task, self._gauge, tools, "background", sent=self._sent)
+        situation = await self.situation("background", tools)
         if await asyncio.to_thread(self._guards.objection, situation, self._runtime.counter):
             return
         services = services_of(self._runtime, self._task, new_id())
@@ -149,6 +149,10 @@ class ContextControl:
         if self._runtime.settings.context.auto_condense:
             await self._background.drop()
             await self._change("switch", "", tools)
+
+    async def situation(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> Situation:
+        """Return the moment as a reduction sees it."""
+        return await situation_of(self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent)
 
     async def truncate(self) -> None:
         """Hide the oldest half because the person asked for it.
@@ -208,7 +212,7 @@ class ContextControl:
     async def _change(self, trigger: Trigger, instructions: str, tools: tuple[ToolSpec, ...]) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
         task, options, condense_id = self._task, self._runtime.settings.context, new_id()
-        situation = await situation_of(self._runtime, task, self._gauge, tools, trigger, instructions, self._sent)
+        situation = await self.situation(trigger, tools, instructions)
         services = services_of(self._runtime, task, condense_id)
         asks_model = trigger in ("manual", "switch") or options.auto_condense
         if asks_model:

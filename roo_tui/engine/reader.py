@@ -8,11 +8,22 @@ from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduc
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import ContextBreakdown, ContextUse, FoundEntry, Header, RewindPoint, RewindPreview, Row
+from roo_tui.domain.views import (
+    ContextBreakdown,
+    ContextUse,
+    Forecast,
+    FoundEntry,
+    Header,
+    RewindPoint,
+    RewindPreview,
+    Row,
+)
 from roo_tui.engine.exporting import export_text
+from roo_tui.engine.forecasting import forecasts
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
+from roo_tui.tools.registry import specs
 from roo_tui.workspace.listing import all_files
 
 
@@ -47,6 +58,16 @@ class Reader:
         if self.session is None:
             return ContextBreakdown()
         return await self.session.gauge.breakdown()
+
+    async def forecasts(self) -> tuple[Forecast, ...]:
+        """Return what a condense would come to now, the way that would be taken first.
+
+        Raises:
+            CondenseRefused: there is nothing to condense, or nothing to gain.
+        """
+        if self.session is None:
+            return ()
+        return await forecasts(self._runtime, await self.session.context.situation("manual", specs()))
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()

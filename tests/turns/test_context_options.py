@@ -197,3 +197,16 @@ async def test_before_a_smaller_model_takes_over_the_one_that_holds_the_history_
     await recorder.turn("third")
     assert len(small.requests) == 1
     await engine.close()
+
+
+async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> None:
+    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("first")
+        await recorder.turn("second")
+        found = await engine.read.forecasts()
+        assert [forecast.label for forecast in found] == ["condense, from the prompt cache", "condense, new request"]
+        assert found[0].cost_usd < found[1].cost_usd and found[0].tokens_after < found[0].tokens_before
+        await engine.condense()
+        await engine.idle()
+        assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found[0].cost_usd)
