@@ -144,6 +144,7 @@ async def test_no_fault_of_the_summariser_loses_anything_or_leaves_the_conversat
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 @pytest.mark.parametrize("shape", ["fresh", "cached", "staged"])
+@pytest.mark.line("C27")
 async def test_history_is_as_before_after_every_fault_in_every_shape(fault: str, shape: str) -> None:
     history = built(["loop"] * 12)
     history.answer("Done.")

@@ -23,7 +23,8 @@ def condense_answer(request: object) -> str:
     return SUMMARY if "nine of these sections" in str(request) else "Notes on this part."
 
 
-async def test_c22_a_history_longer_than_the_window_is_condensed_in_parts_and_nothing_is_lost(
+@pytest.mark.line("C22", "C23")
+async def test_a_history_longer_than_the_window_is_condensed_in_parts_and_nothing_is_lost(
     workspace: Path, tmp_path: Path
 ) -> None:
     messages = []
@@ -51,7 +52,8 @@ async def test_c22_a_history_longer_than_the_window_is_condensed_in_parts_and_no
     assert "and now?" in str(model.requests[-1].messages[-1])
 
 
-async def test_a8_first_request_and_its_command_are_there_after_five_condenses(workspace: Path) -> None:
+@pytest.mark.line("A8")
+async def test_first_request_and_its_command_are_there_after_five_condenses(workspace: Path) -> None:
     commands = workspace / ".roo" / "commands"
     commands.mkdir(parents=True)
     (commands / "plan.md").write_text("Follow docs/plan.md, step by step.")

@@ -171,6 +171,7 @@ async def test_more_turns_than_there_are_leave_something_to_condense() -> None:
 
 
 @pytest.mark.parametrize("least", [300, 1_000])
+@pytest.mark.line("A11")
 async def test_smallest_size_to_keep_is_kept(least: int) -> None:
     history = worked()
     marker = await run(history, options=ContextOptions(min_kept_tokens=least))
@@ -179,6 +180,7 @@ async def test_smallest_size_to_keep_is_kept(least: int) -> None:
     assert marker.figures.remarks == ()
 
 
+@pytest.mark.line("A11")
 async def test_smallest_size_that_cannot_be_kept_is_said() -> None:
     marker = await run(worked(), options=ContextOptions(min_kept_tokens=400_000))
     assert any("fewer than the 400,000" in remark for remark in marker.figures.remarks)
@@ -195,6 +197,7 @@ async def test_automatic_condense_keeps_less_rather_than_be_due_again() -> None:
     assert any("Fewer" in remark for remark in marker.figures.remarks)
 
 
+@pytest.mark.line("B17")
 async def test_low_yield_is_said() -> None:
     history = worked()
     marker = await run(history, window=100_000)

@@ -267,6 +267,7 @@ async def test_useless_answer_is_an_error_that_keeps_its_cost(answer: Any, word:
     assert not caught.value.body.cancelled
 
 
+@pytest.mark.line("C25")
 async def test_grown_result_names_both_counts() -> None:
     with pytest.raises(CondenseError) as caught:
         await run(two_turns(), Summariser([GOOD_SUMMARY + "again " * 3_000]))

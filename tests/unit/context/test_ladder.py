@@ -148,6 +148,7 @@ def test_target_is_never_below_half_of_the_trigger() -> None:
     assert target_tokens(limits, "forced") == 72_001
 
 
+@pytest.mark.line("C22")
 async def test_history_too_long_for_one_request_is_condensed_in_parts() -> None:
     model = Summariser(["notes", "notes", "notes", "notes", "notes", GOOD_SUMMARY])
     bodies = await run(turns(60), model=model)
@@ -159,6 +160,7 @@ async def test_history_too_long_for_one_request_is_condensed_in_parts() -> None:
         assert COUNTER.count_request(request.system, (), request.messages) + request.max_output <= 10_000
 
 
+@pytest.mark.line("B16")
 async def test_three_automatic_condenses_with_hardly_anything_new_between_them_are_enough() -> None:
     history, guards = turns(10), Guards(Clock())
     figures = Reduction(trigger="automatic", tokens_before=4_000, tokens_after=3_500)

@@ -222,6 +222,7 @@ async def test_another_model_is_counted_and_charged_by_its_own_figures_and_said(
     assert "Written by small" in marker.figures.remarks[0]
 
 
+@pytest.mark.line("C24")
 async def test_smaller_model_summarises_in_parts_or_refuses_before_any_call() -> None:
     history = conversation()
     for number in range(12):
@@ -246,6 +247,7 @@ async def test_smaller_model_summarises_in_parts_or_refuses_before_any_call() ->
     assert model.requests == []
 
 
+@pytest.mark.line("C22")
 async def test_message_longer_than_the_window_is_summarised_in_pieces() -> None:
     history = History()
     history.user("read it all")
@@ -301,6 +303,7 @@ def test_pictures_and_documents_are_left_out_where_they_do_not_fit() -> None:
 # Limits of a run.
 
 
+@pytest.mark.line("D30")
 async def test_condense_that_takes_too_long_is_given_up_and_paid_for() -> None:
     history, _ = after_one_answer()
     # The shortest limit; nothing answers, so it is reached however slow the machine is.
