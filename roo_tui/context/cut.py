@@ -17,7 +17,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
 from roo_tui.prompt_files import render
 
-_COMMAND = re.compile(r"<command\b[^>]{0,2000}>.*?</command>", re.DOTALL)
+_COMMAND = re.compile(r"<command(?:\s[^>]{0,2000})?>.*?</command>", re.DOTALL)
 _COMMAND_END = "</command>"
 _ENVIRONMENT = "<environment_details>"
 # Imported summaries keep the words they were written with (Roo Code).

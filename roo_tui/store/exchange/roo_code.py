@@ -83,7 +83,7 @@ def from_tagged(messages: Sequence[Json], events: Sequence[Json] = ()) -> list[t
     summary everything before it. Tags that name no marker hide nothing.
     """
     items = _items(messages, _Events(events))
-    items.sort(key=lambda item: (item.made_after, item.kind == "truncation", item.at_ms))
+    items.sort(key=lambda item: (item.made_after, item.kind != "message", item.at_ms))
     calls: dict[str, ToolUse] = {}
     visible: dict[EntryId, _Item] = {}
     timed: list[tuple[Body, int]] = []
@@ -210,27 +210,28 @@ def _items(messages: Sequence[Json], events: _Events) -> list[_Item]:
             item.at_ms = _time(item.event) or item.at_ms
         items.append(item)
     for item in items:
-        item.made_after = _made_after(item, items) if item.kind == "truncation" else item.place
+        item.made_after = item.place if item.kind == "message" else _made_after(item, items)
     return items
 
 
 def _made_after(marker: _Item, items: Sequence[_Item]) -> int:
-    """Return the place of the last message that was there when a truncation was made.
+    """Return the place of the last message that was there when a marker was made.
 
-    It was made after all it hides, after every summary that did not take its marker along, and before the one that did.
+    It was made after all it hides, after the messages older than its event, and before the summary that took it along;
+    a truncation after every other summary, for those take along each marker there is.
     """
     by_condense_id = {item.id: item for item in items if item.kind == "summary" and item.id}
     taken_by = by_condense_id.get(str(marker.message.get("condenseParent")))
     end = taken_by.place if taken_by and taken_by.place > marker.place else len(items)
-    told = _time(marker.event)
+    told, truncates = _time(marker.event), marker.kind == "truncation"
     return max(
         (
             item.place
             for item in items[:end]
             if item.place < marker.place
-            or item.kind == "summary"
-            or (marker.id and item.message.get("truncationParent") == marker.id)
             or (item.kind == "message" and item.at_ms < told)
+            or (truncates and item.kind == "summary")
+            or (truncates and marker.id and item.message.get("truncationParent") == marker.id)
         ),
         default=0,
     )

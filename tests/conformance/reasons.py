@@ -1,0 +1,50 @@
+"""Why ours differs on purpose: each reason with the rule it follows. Checks use these names; no other is accepted."""
+
+REASONS = {
+    # Known defects of Roo Code (`known-defects.json`), by what is done instead.
+    "hidden-messages-stay-out": "defect hidden-messages-are-sent-to-the-summary: only what is visible is sent",
+    "late-result-goes-as-text": "defect late-result-is-lost: a result without its call just before it is told as text",
+    "truncation-hides-what-is-sent": "defect truncation-counts-condensed-messages: only what is seen is hidden",
+    "truncation-must-free": "defect truncation-event-without-truncation; law 4: no truncation that frees nothing",
+    "rewind-takes-the-answer": "defect rewind-keeps-the-deleted-answer: the answer a rewind goes to before goes too",
+    "every-condense-can-be-taken-back": "defect forced-condensation-cannot-be-undone: matched by time",
+    "results-come-first": "defect merge-puts-text-before-a-result: results stand first in their turn",
+    "nothing-empty-is-sent": "defect merge-makes-empty-text-blocks: no empty text, result part or message is sent",
+    "errors-by-what-they-say": "defect context-window-errors-misjudged: judged by status, code and words together",
+    "reasoning-goes-to-its-own-model": "defect summary-request-is-not-cleaned; design 8: reasoning and one "
+    "provider's blocks go to the model they came from or not at all; a stored history does not say which that was",
+    "empty-history-is-fine": "defect empty-history-raises: nothing is done about nothing",
+    "condense-must-shrink": "defect condensation-may-grow-the-context; law 4: a summary that is not smaller is refused",
+    "extras-share-a-budget": "defect condensation-may-grow-the-context; design 5: what is attached shares one budget",
+    "outlines-by-our-grammars": "defect outline-loses-definitions: own queries, and the languages the issue lists",
+    "outlines-keep-their-limit": "defect outline-exceeds-its-limit: whole lines, within the limit",
+    "only-command-tags": "defect command-tag-by-prefix: only <command> and <command …> open a block",
+    # Rules of the Messages API, kept in `context/pairing.py` (design 2, law 1).
+    "neighbours-are-one-turn": "roles alternate: neighbours of one role are one turn, a summary or truncation line too",
+    "begins-with-the-user": "the first message is the user's: an answer at the beginning gets a line before it",
+    "every-call-has-a-result": "a call is answered right after it, or by a result that says that there is none",
+    "one-result-for-a-call": "a call is answered once: what was told already is not told again",
+    "ids-are-unique": "ids are unique in a request",
+    "blocks-stand-in-their-role": "calls are the assistant's, results and pictures the user's",
+    "errors-are-words": "an error result is text only and says something",
+    "results-keep-their-place": "a result under an id no call has answers the call of its place (as in Roo Code)",
+    "results-keep-their-ids": "a result answers the call it names; a repair by place may overwrite or drop it; what names "
+    "no open call is told as text or was told already",
+    # The design.
+    "own-words": "the words of prompts, wrappers, truncation lines and results put in are our own",
+    "legal-cut-at-half": "design 2: the first legal cut at or after half of the tokens, not an even count",
+    "condense-must-reach-its-target": "design 4: a reduction over the limit goes on until the request is allowed",
+    "open-question-stays": "design 5: the cut lies before an unanswered user message",
+    "summary-keeps-more": "design 5: the open request and the facts of the log are attached to the summary",
+    "commands-of-summaries-stay": "design 5: commands that earlier summaries kept are kept on",
+    "calls-as-text-need-no-results": "design 5, fresh shape: calls are text there, so nothing is put in for open ones",
+    "too-long-to-summarise-whole": "design 4: what does not fit into the summarising request is not sent to it whole",
+    "answer-takes-a-fifth-at-most": "design 3: the space kept for the answer is capped at a fifth of the window",
+    "threshold-is-clamped": "design 3: the general threshold is clamped to 5 to 100 %",
+    "no-window-is-unknown": "design 7: a window of 0 is that of an unknown model",
+    "limits-are-whole-numbers": "design 3: limits are whole numbers of tokens, without the noise of floating point",
+    "guards": "design 4: guards hold automatic condensing back and say so",
+    "what-is-kept-stays-whole": "design 2: where the event of a condense is kept, what it did is kept",
+    "pictures-and-reasoning-are-counted": "design 7: pictures by their size, reasoning by its words",
+    "calls-are-counted-without-a-frame": "design 7: a call's name and arguments, a result's text, no words around them",
+}

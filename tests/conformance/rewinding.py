@@ -1,0 +1,136 @@
+"""Rewinds: to just before a message of the interface, on the log that importing the pair of lists makes.
+
+The engine rewinds to points of the path: a typed message's is found by `target_head`, every other one is a move of the
+head. What an interface message belongs to is told by time: a person's message to the user message stored next (an
+answer that ended meanwhile stays), everything else to what was stored from then on.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from roo_tui.context.effective import active_markers, effective_history
+from roo_tui.context.log import Log
+from roo_tui.context.rewind import rewind_points, target_head
+from roo_tui.domain.entries import Entry, UserMessage
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, Truncation
+from roo_tui.store.exchange.roo_code import to_tagged
+from tests.conformance.tagged import Json, log_of, plain
+from tests.conformance.verdict import Findings
+from tests.conformance.views import all_is_sent, same_tags
+
+_PERSONS = {"user_feedback", "user_feedback_diff"}
+
+
+def rewind(given: Json, recorded: Any, found: Findings) -> None:
+    """One rewind leaves the same messages, visible and hidden."""
+    events = given["clineMessages"]
+    place = _place(events, given)
+    if place is None:
+        found.check("raises" in recorded, "there is no such message, and nobody said so")
+        return
+    one = {"call": given["call"], "options": given.get("options") or {}}
+    _compare(given, one, place, recorded["apiConversationHistory"], found)
+
+
+def rewind_everywhere(given: Json, recorded: Any, found: Findings) -> None:
+    """A rewind to each position leaves the same messages, visible and hidden."""
+    history = given["apiConversationHistory"]
+    for one in recorded:
+        place = _place(given["clineMessages"], one)
+        if place is None:
+            found.fail(f"no message at {one.get('ts')}")
+            continue
+        kept = [_without(history[index], keys) for index, *keys in one["api"]]
+        _compare(given, one, place, kept, found)
+
+
+def head_before(log: Log, events: Sequence[Json], place: int, *, keep_it: bool = False) -> EntryId | None:
+    """Return the head that a rewind to an interface message means."""
+    path, event = log.path(), events[place]
+    at_ms = event["ts"]
+    if keep_it and _is_marker_event(event):
+        at_ms += 1
+    exact = next((entry for entry in path if entry.at_ms == at_ms and not _is_marker(entry)), None)
+    first = exact or next((entry for entry in path if entry.at_ms >= at_ms), None)
+    if exact is None and is_persons(event, place):
+        users = (UserMessage, Condense, Truncation)
+        asked = (entry for entry in path if entry.at_ms >= at_ms and isinstance(entry.body, users))
+        first = next(asked, first)
+    if first is None:
+        return log.head
+    points = {point.entry_id for point in rewind_points(path) if point.kind == "user"}
+    return target_head(path, first.id) if first.id in points else first.parent_id
+
+
+def _compare(given: Json, one: Json, place: int, expected: Sequence[Json], found: Findings) -> None:
+    history, events = given["apiConversationHistory"], given["clineMessages"]
+    log = log_of(history, events)
+    before = log.path()
+    keep_it = bool((one.get("options") or {}).get("includeTargetMessage"))
+    log.move(head_before(log, events, place, keep_it=keep_it))
+    path = log.path()
+    all_is_sent(effective_history(path), found)
+    ours = to_tagged(path, active_markers(path))
+    trial = Findings()
+    same_tags(expected, ours, trial)
+    if not trial.wrong:
+        return
+    what = _why_differently(events, place, expected, ours, before, path)
+    if keep_it and _is_marker_event(events[place]) and path and _is_marker(path[-1]):
+        # The event of the condense stays to be seen, so what it tells of stays too.
+        what = what or "what-is-kept-stays-whole"
+    if what:
+        found.better(what)
+    else:
+        found.wrong += [f"at {events[place]}: {wrong}" for wrong in trial.wrong[:2]]
+
+
+def _why_differently(
+    events: Sequence[Json],
+    place: int,
+    expected: Sequence[Json],
+    ours: Sequence[Json],
+    before: Sequence[Entry],
+    path: Sequence[Entry],
+) -> str:
+    """Return the reason for which another part of the history is left, empty if none holds."""
+    event = events[place]
+    theirs = [plain(one) for one in expected if not _tagged_marker(one)]
+    own = [plain(one) for one in ours if not _tagged_marker(one)]
+    gone = [entry for entry in before if entry not in path]
+    less = own == theirs[: len(own)] and len(own) < len(theirs)
+    if less and not is_persons(event, place) and all(entry.at_ms >= event["ts"] for entry in gone):
+        # Roo Code keeps the answer that the interface message is part of.
+        return "rewind-takes-the-answer"
+    if own == theirs and any(isinstance(entry.body, Condense | Truncation) for entry in gone):
+        # A condense without an id in its event cannot be taken back there.
+        return "every-condense-can-be-taken-back"
+    return ""
+
+
+def _place(events: Sequence[Json], one: Json) -> int | None:
+    if one["call"] == "rewindToIndex":
+        return one["index"] if one["index"] < len(events) else None
+    return next((at for at, event in enumerate(events) if event.get("ts") == one["ts"]), None)
+
+
+def _without(message: Json, keys: Sequence[Sequence[str]]) -> dict[str, Any]:
+    removed = {key for names in keys for key in names}
+    return {key: value for key, value in message.items() if key not in removed}
+
+
+def is_persons(event: Json, place: int) -> bool:
+    return event.get("say") in _PERSONS or (place == 0 and event.get("say") == "text")
+
+
+def _is_marker_event(event: Json) -> bool:
+    return bool(event.get("contextCondense") or event.get("contextTruncation"))
+
+
+def _is_marker(entry: Entry) -> bool:
+    return isinstance(entry.body, Condense | Truncation)
+
+
+def _tagged_marker(message: Json) -> bool:
+    return bool(message.get("isTruncationMarker") or message.get("isSummary"))
