@@ -5,7 +5,8 @@
 Each conversation (`*.json.gz` or `*.json`, lists of Messages-API messages) is condensed at a third, at two thirds and
 at its end. Artefacts are taken from the messages themselves: every edited file, the last failing command with its error
 line, the open todo items, the last request a person typed. One survives in context if the model can see it as it was;
-else one recall is made, whose query has no word of it: words for what it is, and words that stand near it.
+else one recall is made, whose query has no word of it: words for what it is, and, for a file, words
+that stood near its change.
 """
 
 import argparse
@@ -47,7 +48,7 @@ _KIND_QUERIES = {
     "edited file": "edited changed written modified file",
     "failing command": "last failing command error",
     "open todo": "todo list open items pending steps",
-    "last request": "what the person requested",
+    "last request": "last thing the person requested",
 }
 
 
@@ -237,7 +238,7 @@ def _query(artefact: Artefact) -> str:
     own = {word for text in artefact.texts for word in re.findall(r"\w+", text.casefold())}
     own |= {part for word in own for part in word.split("_")}
     near = sorted(set(re.findall(r"[^\W\d_]{5,}", artefact.near)), key=len, reverse=True)[:8]
-    words = [*_KIND_QUERIES[artefact.kind].split(), *near]
+    words = [*_KIND_QUERIES[artefact.kind].split(), *(near if artefact.kind == "edited file" else ())]
     return " ".join(word for word in words if word.casefold() not in own)
 
 

@@ -19,6 +19,10 @@ Find = Callable[[str], Awaitable[Sequence[EntryId]]]
 
 _IDS = re.compile(r"\s*(?:e\d+(?::\d+)?[\s,;]*)+", re.IGNORECASE)
 _ID = re.compile(r"e(\d+)(?::(\d+))?", re.IGNORECASE)
+# "The last failing command": of what fits best, the newest.
+_RECENCY = frozenset({"last", "latest", "newest", "recent", "recently"})
+_RECENCY_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_RECENCY))})\b", re.IGNORECASE)
+_BEST = 20
 _WHOLE = 30_000
 _SHOWN, _LISTED = 6, 25
 _EXCERPT = 1_500
@@ -32,11 +36,13 @@ async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
     if _IDS.fullmatch(asked):
         wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(asked)]
         return await asyncio.to_thread(by_ids, wanted, path)
-    found = await find(asked)
-    return await asyncio.to_thread(_by_words, asked, path, found)
+    words = [word.casefold() for word in re.findall(r"\w+", asked)]
+    newest_first = not _RECENCY.isdisjoint(words)
+    found = await find(_RECENCY_WORD.sub(" ", asked) if newest_first else asked)
+    return await asyncio.to_thread(_by_words, words, path, found, newest_first)
 
 
-def _by_words(asked: str, path: Sequence[Entry], found: Sequence[EntryId]) -> str:
+def _by_words(words: Sequence[str], path: Sequence[Entry], found: Sequence[EntryId], newest_first: bool) -> str:
     hidden = recallable(path)
     if not hidden:
         return render("replies/recall_empty")
@@ -44,8 +50,9 @@ def _by_words(asked: str, path: Sequence[Entry], found: Sequence[EntryId]) -> st
     if not hits:
         newest = sorted(hidden.values(), key=lambda entry: -entry.id)[:_LISTED]
         return render("replies/recall_nothing", entries=_listed(newest))
-    terms = [term.casefold() for term in re.findall(r"\w+", asked)]
-    parts = [_shown(entry, excerpt(entry_text(entry), terms)) for entry in hits[:_SHOWN]]
+    if newest_first:
+        hits = sorted(hits[:_BEST], key=lambda entry: -entry.id)
+    parts = [_shown(entry, excerpt(entry_text(entry), words)) for entry in hits[:_SHOWN]]
     if rest := hits[_SHOWN : _SHOWN + _LISTED]:
         parts.append(render("replies/recall_more", entries=_listed(rest)))
     return "\n\n".join(parts)
@@ -115,8 +122,8 @@ def entry_text(entry: Entry) -> str:
             return pinned_text(entry)
 
 
-def title(entry: Entry) -> str:
-    """Return what an entry is, in a few words: who spoke, or what the calls were about."""
+def title(entry: Entry, most: int = _TITLE) -> str:
+    """Return what an entry is, in at most so many characters: who spoke, or what the calls were about."""
     match entry.body:
         case UserMessage(calls=calls) if calls:
             named = (
@@ -127,7 +134,7 @@ def title(entry: Entry) -> str:
             return "the person"
         case AssistantMessage(blocks=blocks):
             names = ", ".join(use.name for use in tool_uses(blocks))
-            return one_line(f"the agent, calling {names}" if names else "the agent", _TITLE)
+            return one_line(f"the agent, calling {names}" if names else "the agent", most)
         case Condense():
             return "an earlier summary"
         case TodosChanged():
@@ -156,7 +163,7 @@ def excerpt(text: str, terms: Sequence[str], most: int = _EXCERPT) -> str:
 
 
 def _shown(entry: Entry, content: str) -> str:
-    return render("replies/recalled", ref=entry_ref(entry.id), what=title(entry), content=content)
+    return render("replies/recalled", ref=entry_ref(entry.id), what=title(entry, _LINE), content=content)
 
 
 def _listed(entries: Sequence[Entry]) -> str:

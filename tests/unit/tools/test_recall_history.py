@@ -86,6 +86,20 @@ async def test_long_entry_goes_on_where_it_was_cut() -> None:
     assert got == text
 
 
+async def test_the_last_of_what_fits_comes_first_if_asked_for() -> None:
+    history = conversation()
+    history.condense("a summary")
+    asked: list[str] = []
+
+    async def find(query: str) -> Sequence[int]:
+        asked.append(query)
+        return (1, 3, 4)
+
+    assert (await recall("what was said", history.path, find)).startswith("[e1:")
+    assert (await recall("the Latest thing said", history.path, find)).startswith("[e4:")
+    assert "atest" not in asked[1]
+
+
 async def test_nothing_found_lists_what_could_be_asked_for() -> None:
     history = conversation()
     history.condense("a summary")
