@@ -69,7 +69,7 @@ def load_plugins(
     """
     loaded: dict[str, list[Any]] = {group: [] for group in GROUPS}
     problems: list[str] = []
-    points = _installed() if found is None else list(found)
+    points = _installed() if found is None else [point for point in found if point.group in GROUPS]
     for point in sorted(points, key=lambda point: (point.group, point.name)):
         try:
             value = point.load()

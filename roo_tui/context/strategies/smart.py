@@ -22,11 +22,12 @@ from roo_tui.context.strategies.config import Pass, SmartConfig
 from roo_tui.context.strategies.lossless import Operations, lossless_items, worthwhile
 from roo_tui.context.strategies.passes import Answer, BatchPass, IndividualPass, Job, counted
 from roo_tui.context.strategies.presets import config_of
-from roo_tui.context.strategies.protocol import Plan, StrategyOptions
+from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions
 from roo_tui.context.strategies.working import Working
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
+from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage, add_costs
 
 _AT_ONCE = 4
@@ -226,28 +227,32 @@ class _Run:
 async def _answers(
     jobs: Sequence[Job], situation: Situation, services: Services, options: StrategyOptions, run: _Run
 ) -> list[Answer]:
-    """Ask for every job, a few at once; answers are in the order of the jobs."""
+    """Ask for every job, a few at once and in order; answers are in the order of the jobs."""
+    others = {job.profile: options.profiles(job.profile) for job in jobs if job.profile}
+    unknown = tuple(name for name, other in others.items() if other is None)
+    run.remarks += tuple(f"There is no profile “{name}”; the usual model was asked." for name in unknown)
+
+    def build() -> list[Request]:
+        found = [others.get(job.profile) for job in jobs]
+        writers = [situation.writer if other is None else other.summariser for other in found]
+        return [job.build(writer.model) for job, writer in zip(jobs, writers, strict=True)]
+
     turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(job: Job) -> Answer:
+    async def one(job: Job, request: Request) -> Answer:
         async with turn:
-            return await _answer(job, situation, services, options, run)
+            return await _answer(request, situation, services, others.get(job.profile))
 
-    return list(await asyncio.gather(*(one(job) for job in jobs)))
+    requests = await asyncio.to_thread(build)
+    return list(await asyncio.gather(*(one(job, request) for job, request in zip(jobs, requests, strict=True))))
 
 
-async def _answer(job: Job, situation: Situation, services: Services, options: StrategyOptions, run: _Run) -> Answer:
+async def _answer(request: Request, situation: Situation, services: Services, other: ProfileModel | None) -> Answer:
     own = replace(services, usage=Usage(), cost_usd=None)
-    if job.profile:
-        other = options.profiles(job.profile)
-        if other is None:
-            remark = f"There is no profile “{job.profile}”; the usual model was asked."
-            run.remarks = tuple(dict.fromkeys((*run.remarks, remark)))
-        else:
-            own.ask = other.ask
-            situation = replace(situation, summariser=other.summariser)
+    if other is not None:
+        own.ask = other.ask
+        situation = replace(situation, summariser=other.summariser)
     try:
-        request = await asyncio.to_thread(job.build, situation.writer.model)
         answer = await ask(request, situation, own)
     except CondenseError as error:
         return Answer("", str(error), own.cost_usd)

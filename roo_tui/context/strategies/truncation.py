@@ -135,6 +135,9 @@ class _Hiding:
             CondenseRefused: nothing is hidden, or nothing is gained by it.
         """
         situation = self._situation
+        if self._count_hidden() <= self._masked_in_hidden():
+            # The line that says how many are hidden would cost more than they do.
+            self._hidden.clear()
         kept = [(item, gain) for item, gain in self._masks.values() if not {item.entry_id, item.target} & self._hidden]
         items = tuple(item for item, _ in kept)
         items += without_target(orphaned(self._in_force, items))
@@ -160,6 +163,10 @@ class _Hiding:
         if before >= situation.context_tokens:
             raise CondenseRefused("There is nothing old enough to truncate.")
         return Plan(strategy, situation.context_tokens, before, tuple(bodies))
+
+    def _masked_in_hidden(self) -> int:
+        """Return the raw tokens that masks alone would free of what is hidden, or of what points there."""
+        return sum(gain for item, gain in self._masks.values() if {item.entry_id, item.target} & self._hidden)
 
     def _count_hidden(self) -> int:
         hidden = [message for message in self._visible if message.entry_id in self._hidden]

@@ -1,0 +1,8 @@
+import pytest
+
+from roo_tui.context.tokens import TokenCounter
+
+
+@pytest.fixture(scope="session")
+def counter() -> TokenCounter:
+    return TokenCounter()

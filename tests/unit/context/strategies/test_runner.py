@@ -1,0 +1,308 @@
+"""A run of a strategy: choosing, thresholds, prompts, judging, telling, falling back."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from roo_tui.context.asking import CondenseError
+from roo_tui.context.effective import effective_history
+from roo_tui.context.situation import Situation
+from roo_tui.context.strategies.hooks import Hooks
+from roo_tui.context.strategies.plugins import Extensions, built_in
+from roo_tui.context.strategies.protocol import (
+    Happening,
+    Plan,
+    Strategy,
+    StrategyOptions,
+    Thresholds,
+    Verdict,
+)
+from roo_tui.context.strategies.registry import Registry
+from roo_tui.context.strategies.runner import Runner
+from roo_tui.context.tokens import TokenCounter
+from roo_tui.domain.blocks import Text
+from roo_tui.domain.entries import Body
+from roo_tui.domain.errors import CommandRefused, CondenseRefused, ModelError, SettingsError
+from roo_tui.domain.markers import Condense, Mask, MaskItem
+from tests.support.conversations import mixed
+from tests.support.fake_summariser import Hang, Summariser, situation
+from tests.support.histories import History
+
+PATH = mixed(7)
+
+
+@dataclass
+class Notes:
+    seen: list[Happening] = field(default_factory=list)
+
+    def happened(self, happening: Happening) -> None:
+        self.seen.append(happening)
+
+    def told(self) -> list[str]:
+        return [f"{one.event} {one.strategy}" for one in self.seen]
+
+
+@dataclass
+class Fixed:
+    """A strategy with a result written down beforehand."""
+
+    bodies: tuple[Body, ...] = ()
+    id: str = "fixed"
+    name: str = "Fixed"
+    description: str = "Always the same."
+    enabled: bool = True
+    priority: int = 5
+
+    def should_activate(self, situation: Situation) -> bool:
+        return True
+
+    def estimate_cost(self, situation: Situation) -> float | None:
+        return None
+
+    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+        return ()
+
+    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
+        return Plan(self.id, situation.context_tokens, situation.context_tokens, self.bodies)
+
+
+def test_the_registry_lists_finds_switches_adds_and_takes_out():
+    registry = built_in()
+    assert [strategy.id for strategy in registry.all()] == ["native", "smart", "lossless", "truncation"]
+    registry.enable("smart", False)
+    assert [strategy.id for strategy in registry.enabled()] == ["native", "lossless", "truncation"]
+    with pytest.raises(CommandRefused, match="“smart” is switched off; choose one of native, lossless, truncation"):
+        registry.get("smart")
+    registry.enable("smart")
+    registry.register(Fixed())
+    assert registry.all()[0].id == "fixed"
+    with pytest.raises(SettingsError, match="fixed"):
+        registry.register(Fixed())
+    registry.register(Fixed(name="Other"), replace=True)
+    assert registry.get("fixed").name == "Other"
+    registry.unregister("fixed")
+    for use in (registry.get, registry.unregister, registry.enable):
+        with pytest.raises(CommandRefused, match="There is no strategy “fixed”"):
+            use("fixed")
+
+
+async def test_a_run_by_hand_gives_what_the_strategy_gives_and_is_told(counter: TokenCounter):
+    notes = Notes()
+    runner = Runner(built_in(), Extensions(listeners=(notes,)))
+    now = situation(PATH, counter)
+    (condense,) = await runner.run(now, Summariser().services(counter), StrategyOptions(counter), "native")
+    assert isinstance(condense, Condense)
+    assert notes.told() == ["start native", "success native"]
+    assert notes.seen[-1].tokens_after == condense.figures.tokens_after
+    assert notes.seen[-1].bodies == (condense,)
+
+
+async def test_a_failure_is_told_and_raised_with_what_it_cost(counter: TokenCounter):
+    notes = Notes()
+    runner = Runner(built_in(), Extensions(listeners=(notes,)))
+    with pytest.raises(CondenseError):
+        model = Summariser([ModelError("The service is down.", status=500)])
+        await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    assert notes.told() == ["start native", "failure native"]
+    assert notes.seen[-1].message == "The service is down."
+
+
+async def test_a_cancel_is_told_and_goes_on(counter: TokenCounter):
+    notes = Notes()
+    model = Summariser([Hang()])
+    runner = Runner(built_in(), Extensions(listeners=(notes,)))
+    task = asyncio.create_task(
+        runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    )
+    await model.began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert notes.told() == ["start native", "failure native"]
+
+
+async def test_what_does_not_help_gives_way_to_the_next_one(counter: TokenCounter):
+    notes = Notes()
+    registry = Registry([Fixed(), *built_in().all()])
+    runner = Runner(registry, Extensions(listeners=(notes,)))
+    model = Summariser([ModelError("no", status=500)])
+    bodies = await runner.run(
+        situation(PATH, counter),
+        model.services(counter),
+        StrategyOptions(counter),
+        "fixed",
+        fallbacks=("native", "truncation"),
+    )
+    assert isinstance(bodies[0], Mask)
+    assert notes.told() == [
+        "start fixed",
+        "failure fixed",
+        "fallback fixed",
+        "start native",
+        "failure native",
+        "fallback native",
+        "start truncation",
+        "success truncation",
+    ]
+    assert [one.next_strategy for one in notes.seen if one.event == "fallback"] == ["native", "truncation"]
+
+
+async def test_a_listener_that_fails_changes_nothing(counter: TokenCounter):
+    class Broken:
+        def happened(self, happening: Happening) -> None:
+            raise RuntimeError("my own fault")
+
+    runner = Runner(built_in(), Extensions(listeners=(Broken(),)))
+    options = StrategyOptions(counter)
+    assert await runner.run(situation(PATH, counter), Summariser().services(counter), options, "lossless")
+
+
+async def test_a_result_that_frees_nothing_is_refused(counter: TokenCounter):
+    history = History()
+    history.user("a few words")
+    history.answer("yes")
+    growing = Mask((MaskItem(1, 0, "text", 0, 1, "a far longer placeholder than what it stands for"),))
+    for bodies in ((), (growing,)):
+        runner = Runner(Registry([Fixed(bodies)]))
+        with pytest.raises(CondenseRefused, match="Nothing would be freed"):
+            await runner.run(
+                situation(history.path, counter), Summariser().services(counter), StrategyOptions(counter), "fixed"
+            )
+
+
+async def test_a_gain_below_the_least_is_refused_general_then_strategy(counter: TokenCounter):
+    now = situation(PATH, counter)
+    huge = Thresholds(min_gain_tokens=10**6)
+    runner = Runner(built_in())
+    services = Summariser().services(counter)
+    with pytest.raises(CondenseRefused, match="at least 1,000,000"):
+        await runner.run(now, services, StrategyOptions(counter, thresholds=huge), "lossless")
+    own = {"lossless": Thresholds(min_gain_tokens=1)}
+    assert await runner.run(now, services, StrategyOptions(counter, thresholds=huge, per_strategy=own), "lossless")
+
+
+def test_each_threshold_falls_back_alone(counter: TokenCounter):
+    options = StrategyOptions(
+        counter,
+        thresholds=Thresholds(80_000, 40_000, 5_000),
+        per_strategy={"smart": Thresholds(stop_tokens=30_000)},
+    )
+    assert options.thresholds_of("smart") == Thresholds(80_000, 30_000, 5_000)
+    assert options.thresholds_of("native") == Thresholds(80_000, 40_000, 5_000)
+
+
+def test_a_strategys_own_trigger_is_off_unless_it_is_set(counter: TokenCounter):
+    now = situation(PATH, counter)
+    runner = Runner(built_in())
+    assert not runner.is_due(now, StrategyOptions(counter), "smart")
+    for tokens, due in ((now.context_tokens, True), (now.context_tokens + 1, False)):
+        options = StrategyOptions(counter, per_strategy={"smart": Thresholds(trigger_tokens=tokens)})
+        assert runner.is_due(now, options, "smart") == due
+
+
+async def test_a_resolver_has_the_last_word_on_thresholds(counter: TokenCounter):
+    class Strict:
+        def resolve(self, situation: Situation, strategy_id: str, thresholds: Thresholds) -> Thresholds:
+            return Thresholds(min_gain_tokens=10**6).over(thresholds)
+
+    runner = Runner(built_in(), Extensions(threshold_resolvers=(Strict(),)))
+    with pytest.raises(CondenseRefused, match="1,000,000"):
+        options = StrategyOptions(counter)
+        await runner.run(situation(PATH, counter), Summariser().services(counter), options, "lossless")
+
+
+async def test_a_generator_writes_the_prompt(counter: TokenCounter):
+    class Short:
+        def prompt(self, situation: Situation, strategy_id: str, prompt: str) -> str:
+            return f"In one sentence, for {strategy_id}, please."
+
+    model = Summariser(["Short."])
+    runner = Runner(built_in(), Extensions(prompt_generators=(Short(),)))
+    await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    assert "In one sentence, for native, please." in str(model.requests[0].messages[-1])
+
+
+async def test_a_selector_chooses_the_strategy(counter: TokenCounter):
+    class Free:
+        def select(self, situation: Situation, strategies: Sequence[Strategy], chosen: str) -> str:
+            return next(one.id for one in strategies if one.estimate_cost(situation) == 0.0)
+
+    runner = Runner(built_in(), Extensions(strategy_selectors=(Free(),)))
+    assert runner.choose(situation(PATH, counter), "native").id == "lossless"
+
+
+async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
+    class Judge:
+        def __init__(self, verdict: Verdict) -> None:
+            self.verdict = verdict
+
+        def check(self, situation: Situation, bodies: Sequence[Body]) -> Verdict:
+            return self.verdict
+
+    now, options = situation(PATH, counter), StrategyOptions(counter)
+    bad = Runner(built_in(), Extensions(validators=(Judge(Verdict()), Judge(Verdict(False, ("too terse",), 0.1)))))
+    with pytest.raises(CondenseRefused, match="too terse"):
+        await bad.run(now, Summariser().services(counter), options, "lossless")
+    with pytest.raises(CondenseError, match="too terse") as caught:
+        await bad.run(now, Summariser().services(counter), options, "native")
+    assert caught.value.body.cost_usd
+    fine = Runner(built_in(), Extensions(validators=(Judge(Verdict(True, ("no test output",), 0.8)),)))
+    (mask,) = await fine.run(now, Summariser().services(counter), options, "lossless")
+    assert isinstance(mask, Mask)
+    assert mask.figures.remarks == ("no test output",)
+
+
+async def test_a_plan_tells_what_would_come_and_asks_nothing(counter: TokenCounter):
+    runner = Runner(built_in())
+    now = situation(PATH, counter)
+    for way in ("native", "smart", "lossless", "truncation"):
+        plan = await runner.plan(now, StrategyOptions(counter), way)
+        assert plan.tokens_after < plan.tokens_before == now.context_tokens
+        assert (plan.model_calls > 0) == (way == "native")
+    with pytest.raises(CommandRefused, match="“fast”"):
+        await runner.plan(now, StrategyOptions(counter), "fast")
+
+
+async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
+    hooks = Hooks(
+        before=('cat > before.json; echo \'{"instructions": "Keep the port number."}\'',),
+        after=("cat > after.json",),
+        folder=tmp_path,
+        environment={"PATH": "/usr/bin:/bin"},
+    )
+    model = Summariser()
+    runner = Runner(built_in(), hooks=hooks)
+    now = situation(PATH, counter, instructions="Be brief.")
+    await runner.run(now, model.services(counter), StrategyOptions(counter), "native")
+    asked = str(model.requests[0].messages[-1])
+    assert "Be brief." in asked
+    assert "Keep the port number." in asked
+    assert '"event": "before_condense"' in (tmp_path / "before.json").read_text()
+    assert '"outcome": "success"' in (tmp_path / "after.json").read_text()
+
+
+async def test_a_hook_that_blocks_leaves_everything_as_it_was(counter: TokenCounter, tmp_path):
+    notes, model = Notes(), Summariser()
+    hooks = Hooks(
+        before=("echo 'not during a release' >&2; exit 2", "touch second"),
+        folder=tmp_path,
+        environment={"PATH": "/usr/bin:/bin"},
+    )
+    runner = Runner(built_in(), Extensions(listeners=(notes,)), hooks)
+    with pytest.raises(CondenseRefused, match="A hook stopped the condense: not during a release"):
+        await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    assert (model.requests, notes.seen) == ([], [])
+    assert not (tmp_path / "second").exists()
+
+
+async def test_words_of_a_situation_without_messages_are_refused(counter: TokenCounter):
+    history = History()
+    history.user("only this")
+    assert effective_history(history.path)[0].blocks == (Text("only this"),)
+    for way in ("native", "smart", "lossless", "truncation"):
+        with pytest.raises(CondenseRefused):
+            await Runner(built_in()).run(
+                situation(history.path, counter), Summariser().services(counter), StrategyOptions(counter), way
+            )

@@ -1,0 +1,112 @@
+"""The laws every strategy keeps, on generated conversations: valid, reversible, order and pairs, progress."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roo_tui.context.effective import effective_history
+from roo_tui.context.log import Log
+from roo_tui.context.pairing import repair, with_user_blocks
+from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.strategies.plugins import built_in
+from roo_tui.context.strategies.protocol import StrategyOptions
+from roo_tui.context.strategies.runner import Runner
+from roo_tui.context.toggle import redo, undo
+from roo_tui.context.tokens import TokenCounter
+from roo_tui.domain.blocks import Text, tool_results, tool_uses
+from roo_tui.domain.entries import Entry
+from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.ids import EntryId
+from tests.support.api_rules import violations
+from tests.support.conversations import KINDS
+from tests.support.fake_summariser import Summariser, situation
+
+WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
+WAYS += [("smart", preset) for preset in ("conservative", "balanced", "aggressive")]
+COUNTER = TokenCounter()
+
+
+async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry, ...] | None:
+    options = StrategyOptions(COUNTER, preset=preset or "balanced")
+    now = situation(path, COUNTER, window=1_000_000)
+    try:
+        bodies = await Runner(built_in()).run(now, Summariser().services(COUNTER), options, way)
+    except CondenseRefused:
+        return None
+    assert bodies
+    return with_bodies(path, bodies)
+
+
+def count(path: tuple[Entry, ...]) -> int:
+    return COUNTER.count_messages(effective_history(path))
+
+
+def calls_of(path: tuple[Entry, ...]) -> list[tuple[EntryId, str, str]]:
+    """Return entry, kind and id of every call and result that is visible, in order."""
+    found = []
+    for message in effective_history(path):
+        if message.source == "entry":
+            found += [(message.entry_id, "call", call.id) for call in tool_uses(message.blocks)]
+            found += [(message.entry_id, "result", result.tool_use_id) for result in tool_results(message.blocks)]
+    return found
+
+
+def assert_valid(path: tuple[Entry, ...]) -> None:
+    messages = repair(effective_history(path))
+    if messages[-1].role == "assistant":
+        messages = with_user_blocks(messages, (Text("Go on."),))
+    assert violations(messages) == []
+
+
+@pytest.mark.parametrize(("way", "preset"), WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_strategy_keeps_the_laws_on_a_conversation_of_every_kind(kind: str, way: str, preset: str):
+    path = KINDS[kind](1)
+    after = await reduced(path, way, preset)
+    if after is None:
+        return
+    assert count(after) < count(path)
+    assert_valid(after)
+    assert after[: len(path)] == path
+    before_calls = calls_of(path)
+    seen = calls_of(after)
+    assert [one for one in before_calls if one in set(seen)] == seen
+    visible = effective_history(after)
+    assert {call for _, kind, call in seen if kind == "call"} == {call for _, kind, call in seen if kind == "result"}
+    entries = [message.entry_id for message in visible if message.source == "entry"]
+    assert all(earlier < later for earlier, later in pairwise(entries))
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(["mixed", "repeated-reads", "already-condensed", "write-heavy"]),
+    st.integers(0, 10_000),
+    st.lists(st.sampled_from(WAYS), min_size=1, max_size=3),
+    st.integers(8, 60),
+)
+async def test_any_strategies_in_a_row_can_be_taken_back_one_by_one(kind, seed, ways, length):
+    path = KINDS[kind](seed)[:length]
+    log = Log(path, path[-1].id)
+    undone: list[tuple[EntryId, tuple[object, ...]]] = []
+    for way, preset in ways:
+        before = effective_history(log.path())
+        after = await reduced(log.path(), way, preset)
+        if after is None:
+            continue
+        new = after[len(log.path()) :]
+        assert count(after) < COUNTER.count_messages(before)
+        assert_valid(after)
+        for marker in new:
+            undone.append((marker.id, effective_history(log.path())))
+            log.add([marker])
+    for marker_id, expected in reversed(undone):
+        state = effective_history(log.path())
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        assert effective_history(log.path()) == expected
+        assert_valid(log.path())
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo(log.path(), marker_id))])
+        assert effective_history(log.path()) == state
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+    assert effective_history(log.path()) == effective_history(path)
