@@ -228,6 +228,23 @@ class ContextBreakdown:
 
 
 @dataclass(frozen=True, slots=True)
+class Forecast:
+    """What one way to reduce the context would come to now; `label` names the way.
+
+    Costs are US dollars, None where the price is unknown. `turns_to_pay_back` counts turns until the shorter requests
+    have saved what it costs, None where that never happens or cannot be told.
+    """
+
+    label: str
+    tokens_before: int
+    tokens_after: int
+    cost_usd: float | None = None
+    saving_per_turn_usd: float | None = None
+    turns_to_pay_back: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What the header and footer show of the open task."""
 

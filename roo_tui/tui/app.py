@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 from textual import work
 from textual.app import App
 from textual.command import Provider
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from roo_tui import paths
@@ -23,6 +25,7 @@ from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.screens.chat import ChatScreen
 from roo_tui.tui.themes import DARK, THEMES
+from roo_tui.tui.widgets.notice_line import NoticeLine
 
 if TYPE_CHECKING:
     from roo_tui.settings import Settings
@@ -32,6 +35,9 @@ log = logging.getLogger(__name__)
 _BREATH_S = 0.05
 _SWITCH_S = 0.001
 """How long a thread may hold Python while the screen wants it; Python's own 5 ms are felt when typing."""
+
+_TWICE_S = 2.0
+"""Two presses of Ctrl+C within this time leave."""
 
 BuildEngine = Callable[[bool], EngineProtocol]
 """Imports and makes the engine, of the demo where the argument is true. Runs in a thread. Raises MissingKey."""
@@ -61,7 +67,10 @@ class RooApp(App[int]):
         self._latest = latest
         self._wanted_theme = theme
         self._chat: ChatScreen | None = None
+        self._leaves_until = 0.0
         self.engine: EngineProtocol | None = None
+        self.farewell = ""
+        """How to go on with what was left, once the app has ended."""
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -78,7 +87,8 @@ class RooApp(App[int]):
 
     def on_mount(self) -> None:
         if self._wanted_theme and self._wanted_theme not in self.available_themes:
-            self.chat.tell(words.NO_SUCH_THEME.format(name=self._wanted_theme), "warning")
+            sentence = words.NO_SUCH_THEME.format(name=self._wanted_theme)
+            self.call_after_refresh(self.notify, sentence, severity="warning")
         # Whoever types at once is served first: importing the engine keeps Python busy.
         self.call_after_refresh(self.set_timer, _BREATH_S, partial(self._start_engine, self._demo))
 
@@ -140,6 +150,20 @@ class RooApp(App[int]):
         if event.name in self.available_themes:
             self.theme = event.name
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",  # noqa: ARG002 (Textual's)
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,  # noqa: ARG002 (Textual's)
+    ) -> None:
+        """Say a sentence on a line of its own: a box over the screen would hide what somebody reads or types."""
+        lines = [*self.chat.query(NoticeLine), *(self.screen.query(NoticeLine) if self.screen is not self.chat else ())]
+        for line in lines:
+            line.say(message, severity, seconds=timeout)
+
     # The end
 
     async def action_quit(self) -> None:
@@ -147,15 +171,25 @@ class RooApp(App[int]):
         if self.engine is not None:
             engine, self.engine = self.engine, None
             try:
+                if await engine.read.rows():
+                    header = engine.read.header()
+                    options = "--demo " if header.demo else ""
+                    self.farewell = words.RESUME_WITH.format(options=options, task_id=header.task_id)
                 await engine.close()
             except RooError as error:
                 log.warning("closing: %s", error)
         self.exit(0)
 
     def action_help_quit(self) -> None:
-        """Ctrl+C without a selection asks before it ends the app."""
-        if isinstance(self.screen, ChatScreen):
-            self.screen.run_command("copy")
+        """Ctrl+C copies what is selected; without a selection, twice within two seconds leaves."""
+        if text := self.screen.get_selected_text():
+            self.copy_to_clipboard(text)
+            self.notify(words.COPIED)
+        elif monotonic() < self._leaves_until:
+            self.run_worker(self.action_quit())
+        else:
+            self._leaves_until = monotonic() + _TWICE_S
+            self.notify(words.QUIT_AGAIN, timeout=_TWICE_S)
 
     def _give_up(self, sentence: str) -> None:
         self.exit(1, return_code=1, message=Text(f"{words.START_FAILED_TITLE}: {clean(sentence)}"))
@@ -200,4 +234,6 @@ def run(
     sys.setswitchinterval(_SWITCH_S)
     app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
     result = app.run(mouse=settings.appearance.mouse)
+    if app.farewell:
+        print(app.farewell)
     return result if result is not None else (app.return_code or 0)

@@ -97,6 +97,7 @@ class Dispatcher:
             case ev.CondenseStarted():
                 self._summary_length = 0
                 screen.show_condensing(True)
+                screen.show_empty(False)
                 screen.transcript.set_status(f"{words.CONDENSING}  {words.ESC_CANCELS}")
             case ev.CondenseText(text=text):
                 self._summary_length += len(text)
@@ -172,6 +173,7 @@ class Dispatcher:
 
     def _open_block(self, event: ev.BlockStarted) -> None:
         key, transcript = _live_key(event.block_id), self._screen.transcript
+        self._screen.show_empty(False)
         match event.type:
             case "text" | "thinking":
                 self._end_streams()
@@ -223,6 +225,7 @@ class Dispatcher:
     # What ends
 
     def _show_retry(self, event: ev.RetryWaiting) -> None:
+        self._screen.show_empty(False)
         if event.what == "request":
             self._drop_live()
         if event.seconds <= 0:

@@ -4,13 +4,22 @@ the start path and lets tests drive the screens with a scripted one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
     from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo
     from roo_tui.domain.events import Event, Question
     from roo_tui.domain.ids import EntryId, TaskId
-    from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
+    from roo_tui.domain.views import (
+        ContextBreakdown,
+        ContextUse,
+        Forecast,
+        FoundEntry,
+        Header,
+        RewindPoint,
+        RewindPreview,
+        Row,
+    )
 
 
 class EventSource(Protocol):
@@ -32,6 +41,10 @@ class Reader(Protocol):
 
     def context_use(self) -> ContextUse: ...
 
+    async def context_breakdown(self) -> ContextBreakdown: ...
+
+    async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]: ...
+
     def queue(self) -> tuple[QueuedMessage, ...]: ...
 
     def questions(self) -> tuple[Question, ...]: ...
@@ -49,6 +62,13 @@ class Reader(Protocol):
     def custom_commands(self) -> list[tuple[str, str]]: ...
 
     async def files(self) -> list[str]: ...
+
+
+@runtime_checkable
+class Forecasting(Protocol):
+    """A reader that knows beforehand what each way to reduce the context would come to."""
+
+    async def forecasts(self) -> tuple[Forecast, ...]: ...
 
 
 class EngineProtocol(Protocol):
@@ -94,6 +114,8 @@ class EngineProtocol(Protocol):
     async def undo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> Any: ...
 
     async def redo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> Any: ...
+
+    async def append_receipt(self, marker_id: EntryId) -> Any: ...
 
     async def rewind(
         self, entry_id: EntryId, *, conversation: bool = True, files: bool = False, overwrite: bool = False

@@ -7,6 +7,22 @@ APP = "roo-tui"
 DEMO = "DEMO"
 DEMO_TIP = "Demo: the model's words are scripted. Tools, files, tests and the database are real."
 
+DEMO_TASK = "Fix the failing date test"
+
+# an empty task
+WELCOME_TITLE = "What should be done?"
+WELCOME_TEXT = "Say it in your own words; the agent reads, edits and runs things here, and asks before it changes any."
+WELCOME_DEMO = "Try this: {task}"
+WELCOME_DEMO_KEYS = "Tab or Enter puts it into the prompt, Enter then sends it."
+WELCOME_KEYS = (
+    ("/", "commands"),
+    ("@", "files"),
+    ("^j", "new line"),
+    ("^t", "condense the context"),
+    ("^r", "rewind"),
+    ("f1", "all keys"),
+)
+
 # header
 TODO_COUNT = "{done} of {total} todos"
 PRICE_UNKNOWN = "price unknown"
@@ -72,11 +88,8 @@ TODOS_OPEN = "▾ {done} of {total} todos"
 YES = "Yes"
 NO = "No"
 CLOSE = "Close"
-QUIT_TITLE = "Quit roo-tui?"
-QUIT_TEXT = "The conversation is saved. `roo-tui --continue` opens it again."
-QUIT_BUSY = "The agent is at work; quitting interrupts it. The conversation is saved."
-QUIT_YES = "Quit"
-QUIT_NO = "Stay"
+QUIT_AGAIN = "Press Ctrl+C once more to quit; everything is saved."
+RESUME_WITH = "To go on with this task: roo-tui {options}--resume {task_id}"
 CHOOSE_FILTER = "type to filter"
 CHOOSE_KEYS = "↑ ↓ choose · enter takes it · esc back"
 
@@ -90,6 +103,42 @@ NO_KEY_TEXT = (
 )
 NO_KEY_DEMO = "Start the demo"
 NO_KEY_QUIT = "Quit"
+
+# notices
+NOTICES_TITLE = "Notices"
+NOTICES_KEYS = "esc back"
+NOTICES_EMPTY = "Nothing was said yet."
+NOTICE_DISMISS = "esc ×"
+
+# what fills the context
+CONTEXT_TITLE = "Context"
+CONTEXT_KEYS = "↑ ↓ choose · enter shows the row · c condense · p forecast · esc back"
+CONTEXT_TOTAL = "{used} of {window} tokens, {percent} %"
+CONTEXT_TO_GO = "{left} to go until the condense at {trigger}"
+CONTEXT_OVER = "a condense is due since {trigger}"
+CONTEXT_EMPTY = "Nothing fills the context window yet."
+CONTEXT_ENTRIES = "Entries, oldest first"
+
+# find
+FIND_TITLE = "Find"
+FIND_PLACEHOLDER = "words to look for"
+FIND_KEYS = "↑ ↓ choose · enter shows the row · esc back"
+FIND_NOTHING = "Nothing in this task holds these words."
+FIND_HINT = "Searches this task: what is in context, what markers hide, and what a rewind left behind."
+FIND_WHERE = {"in context": "in context", "hidden": "hidden", "branch": "other branch"}
+FIND_OTHER_BRANCH = "That entry is on a branch a rewind left; undo the rewind to see it."
+
+# forecast
+FORECAST_TITLE = "Before you condense"
+FORECAST_KEYS = "enter condenses · esc back"
+FORECAST_NONE = "No forecast is possible here; Enter condenses without one."
+FORECAST_TOKENS = "{before} → {after} tokens, {percent} %"
+FORECAST_COST = "costs {cost}"
+FORECAST_SAVES = "saves {saving} a turn"
+FORECAST_PAYS = "paid back after {turns}"
+FORECAST_NEVER = "does not pay for itself"
+FORECAST_ONE_TURN = "1 turn"
+FORECAST_TURNS = "{count} turns"
 
 # rewind
 REWIND_TITLE = "Rewind"
@@ -145,7 +194,6 @@ SETTINGS_THRESHOLD = "{percent} % of {window} is {tokens} tokens; a condense is 
 SETTINGS_THRESHOLD_AUTO = "Where a condense pays back at the model's prices; the bar shows where that is."
 SETTINGS_SECTION = {
     "profile": "Profile",
-    "profiles": "Profile",
     "context": "Condensing",
     "approvals": "Approvals",
     "checkpoints": "Checkpoints",
@@ -154,6 +202,20 @@ SETTINGS_SECTION = {
 SETTINGS_ACTIVE_PROFILE = "Active profile"
 SETTINGS_ACTIVE_PROFILE_SENTENCE = "Which profile answers from the next request on."
 SETTINGS_LIST_HINT = "separate several with commas"
+PROFILE_NEW = "New"
+PROFILE_COPY = "Copy"
+PROFILE_DELETE = "Delete"
+PROFILE_NAME_TITLE = "Name of the new profile"
+PROFILE_NAME_PLACEHOLDER = "letters, digits, - and _"
+PROFILE_NAME_KEYS = "enter makes it · esc back"
+PROFILE_NAME_TAKEN = "There is a profile of this name already."
+PROFILE_NAME_INVALID = "A name is made of letters, digits, - and _."
+PROFILE_DELETE_TITLE = "Delete the profile “{name}”?"
+PROFILE_DELETE_TEXT = "Its settings are removed from the file; “{next}” answers from then on."
+PROFILE_DELETE_YES = "Delete"
+PROFILE_DELETE_NO = "Keep it"
+PROFILE_MADE = "Profile {name} is there and answers from the next request on."
+PROFILE_DELETED = "Profile {name} is deleted."
 SETTINGS_PROBLEMS = "Problems in the settings"
 SETTINGS_DEFAULT_CHOICE = "built-in"
 
@@ -171,6 +233,7 @@ HELP_PROMPT_KEYS = (
     ("@", "files"),
     ("esc", "less: close, cancel, interrupt"),
     ("tab", "go to the transcript and back"),
+    ("^d", "quit, if nothing is typed; so does ^c twice"),
 )
 HELP_TRANSCRIPT = "In the transcript"
 
@@ -192,5 +255,5 @@ HOURS_AGO = "{count} h ago"
 DAYS_AGO = "{count} d ago"
 
 THEME_TITLE = "Colours"
-RECEIPT_INTRODUCTION = "Keep in mind what the summary leaves out:"
+RECEIPT_APPENDED = "The receipt is part of the summary now."
 NO_SUCH_THEME = "There is no theme “{name}”; /theme lists them."

@@ -408,7 +408,7 @@ async def test_c_on_a_row_copies_it() -> None:
         assert words.COPIED in screen.notices()
 
 
-async def test_a_on_a_condense_row_puts_what_the_summary_leaves_out_into_the_prompt() -> None:
+async def test_a_on_a_condense_row_appends_its_receipt() -> None:
     engine = FakeEngine()
     left_out = ("never touch [vendor]", "exit 1")
     engine.append(
@@ -417,7 +417,8 @@ async def test_a_on_a_condense_row_puts_what_the_summary_leaves_out_into_the_pro
     async with started(engine) as screen:
         await screen.press("shift+tab")
         await screen.press("end", "a")
-        assert "- never touch [vendor]\n- exit 1" in screen.prompt
+        assert screen.called("append_receipt") == [(7,)]
+        assert words.RECEIPT_APPENDED in screen.text()
 
 
 async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
@@ -464,15 +465,90 @@ async def test_todos_fold_and_count() -> None:
         assert "run them" in screen.text()
 
 
-async def test_ctrl_c_asks_before_it_quits_and_ctrl_q_quits() -> None:
-    async with started() as screen:
+async def test_ctrl_c_twice_quits_and_says_how_to_go_on() -> None:
+    engine = FakeEngine()
+    engine.append(Row("e1", 1, UserRow("hello", T0)))
+    async with started(engine) as screen:
         await screen.press("ctrl+c")
-        assert words.QUIT_TITLE in screen.text()
-        await screen.press("escape")
-        assert words.QUIT_TITLE not in screen.text()
-        await screen.press("ctrl+q")
+        assert words.QUIT_AGAIN in screen.text()
+        assert screen.called("close") == []
+        await screen.press("ctrl+c")
         assert screen.called("close") == [()]
     assert screen.app.return_value == 0
+    assert screen.app.farewell == f"To go on with this task: roo-tui --resume {TASK}"
+
+
+@pytest.mark.parametrize("key", ["ctrl+q", "ctrl+d"])
+async def test_one_key_quits_an_empty_task_without_a_word(key: str) -> None:
+    async with started() as screen:
+        await screen.press(key)
+        assert screen.called("close") == [()]
+    assert (screen.app.return_value, screen.app.farewell) == (0, "")
+
+
+async def test_ctrl_d_deletes_where_something_is_typed() -> None:
+    async with started() as screen:
+        await screen.type("ab")
+        await screen.press("home", "ctrl+d")
+        assert screen.prompt == "b"
+        assert screen.called("close") == []
+
+
+async def test_a_notice_stands_above_the_prompt_and_fades_and_an_error_stays_until_dismissed() -> None:
+    async with started() as screen:
+        screen.chat.tell("something [small]")
+        await screen.settle()
+        assert "── something [small] ──" in screen.text()
+        screen.engine.emit(ev.Notice(TASK, "error", "the disk is full\x1b[31m; free some space"))
+        await screen.settle()
+        assert "✗ the disk is full; free some space" in screen.text()
+        screen.chat.tell("by the way", "information")
+        await screen.settle()
+        assert "by the way" in screen.text()
+        assert screen.chat.notices.dismiss()
+        await screen.settle()
+        assert "the disk is full" in screen.text()
+        await screen.press("escape")
+        assert "the disk is full" not in screen.text()
+        await screen.type("/notices")
+        await screen.press("enter")
+        assert "by the way" in screen.text()
+        assert "the disk is full" in screen.text()
+        await screen.press("escape")
+        assert screen.app.screen is screen.chat
+
+
+async def test_a_long_error_takes_more_lines_and_hides_neither_prompt_nor_panel() -> None:
+    async with started() as screen:
+        screen.engine.ask(APPROVAL)
+        screen.engine.emit(ev.Notice(TASK, "error", "A sentence that goes on. " * 40))
+        await screen.settle()
+        shown = screen.text()
+        assert "y Allow" in shown and "condense at" in shown and "❯" in shown
+        assert screen.chat.notices.size.height == 4
+
+
+async def test_an_empty_task_says_what_to_do_until_its_first_row() -> None:
+    async with started() as screen:
+        assert words.WELCOME_TITLE in screen.text()
+        await screen.press("enter")
+        assert (screen.called("submit"), screen.prompt) == ([], "")
+        screen.engine.append(Row("e1", 1, UserRow("hello", T0)))
+        await screen.settle()
+        assert words.WELCOME_TITLE not in screen.text()
+        assert "hello" in screen.text()
+
+
+@pytest.mark.parametrize("key", ["tab", "enter"])
+async def test_the_demo_suggests_a_task_that_a_key_puts_into_the_prompt(key: str) -> None:
+    engine = FakeEngine()
+    engine.set_header(demo=True)
+    async with started(engine) as screen:
+        assert words.WELCOME_DEMO.format(task=words.DEMO_TASK) in screen.text()
+        await screen.press(key)
+        assert screen.prompt == words.DEMO_TASK
+        await screen.press("enter")
+        assert screen.called("submit") == [(words.DEMO_TASK,)]
 
 
 async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
@@ -480,7 +556,7 @@ async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
         await screen.type("copy me")
         await screen.press("f7", "ctrl+c")
         assert screen.app.clipboard == "copy me"
-        assert words.QUIT_TITLE not in screen.text()
+        assert words.QUIT_AGAIN not in screen.notices()
 
 
 async def test_page_keys_scroll_the_transcript_while_the_prompt_has_the_focus() -> None:

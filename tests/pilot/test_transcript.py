@@ -441,14 +441,12 @@ async def test_the_status_is_the_last_row_and_its_timer_ends_with_it():
 # what is not in context
 
 
-async def test_rows_a_condense_hides_fold_into_one_line_that_opens():
+async def test_rows_that_come_hidden_are_folded_into_one_line_that_opens():
     app = TranscriptApp()
     async with app.run_test(size=(90, 30)) as pilot:
         talk = _talk(8)
-        transcript = await _show(pilot, talk)
         hidden = [_row(row.entry_id, row.body, False) for row in talk]
-        transcript.set_rows([*hidden, _row(20, _condense()), _row(21, UserRow("go on", 0))])
-        await pilot.pause()
+        transcript = await _show(pilot, [*hidden, _row(20, _condense()), _row(21, UserRow("go on", 0))])
         lines = app.screen_lines()
         assert "8 earlier rows, not in context" in lines[0]
         assert "Context condensed   148,210 → 9,874 tokens   −93 %   $0.08   native, cached   u undo" in lines[1]
@@ -459,6 +457,32 @@ async def test_rows_a_condense_hides_fold_into_one_line_that_opens():
         transcript.set_rows([*talk, _row(20, _condense(on=False)), _row(21, UserRow("go on", 0))])
         await pilot.press("home")
         assert "question 0" in app.screen_lines()[0]
+
+
+async def test_rows_a_condense_hides_stay_dimmed_until_somebody_folds_them():
+    app = TranscriptApp()
+    async with app.run_test(size=(90, 30)) as pilot:
+        talk = _talk(8)
+        transcript = await _show(pilot, talk)
+        before = app.screen_lines()
+        hidden = [_row(row.entry_id, row.body, False) for row in talk]
+        transcript.set_rows([*hidden, _row(20, _condense())])
+        await pilot.pause()
+        after = app.screen_lines()
+        assert [line[1:] for line in before if line.strip()][-6:] == [line[1:] for line in after if line.strip()][-7:-1]
+        assert "line 7.9" in "\n".join(after)
+        hidden += [_row(20, _condense(), False), _row(21, UserRow("go on", 0), False)]
+        transcript.set_rows([*hidden, _row(30, _condense())])
+        await pilot.pause()
+        assert "go on" in "\n".join(app.screen_lines())
+        transcript.fold_all()
+        await pilot.pause()
+        lines = [line for line in app.screen_lines() if line.strip()]
+        assert len(lines) == 2 and "10 earlier rows, not in context" in lines[0]
+        transcript.set_rows([*hidden, _row(30, _condense(), False), _row(31, _condense())])
+        await pilot.pause()
+        lines = [line for line in app.screen_lines() if line.strip()]
+        assert len(lines) == 3 and "10 earlier rows" in lines[0] and "Context condensed" in lines[1]
 
 
 async def test_what_is_being_read_is_not_folded_away():

@@ -9,8 +9,17 @@ from roo_tui.domain import events as ev
 from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo, UserMessage
 from roo_tui.domain.events import Event, Question
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import ContextUse, Header, RewindPoint, RewindPreview, Row
-from roo_tui.settings import Settings
+from roo_tui.domain.views import (
+    ContextBreakdown,
+    ContextUse,
+    Forecast,
+    FoundEntry,
+    Header,
+    RewindPoint,
+    RewindPreview,
+    Row,
+)
+from roo_tui.settings import Profile, Settings
 
 TASK = "task1"
 T0 = 1_790_000_000_000
@@ -62,6 +71,9 @@ class FakeReader:
         self.points: tuple[RewindPoint, ...] = ()
         self.previews: dict[EntryId, RewindPreview] = {}
         self.commands: list[tuple[str, str]] = [("review", "Review the last change")]
+        self.breakdown = ContextBreakdown()
+        self.found: tuple[FoundEntry, ...] = ()
+        self.all_forecasts: tuple[Forecast, ...] = ()
         self.all_files = ["src/dates.py", "src/app.py", "tests/test_dates.py", "docs/my notes.md", "README.md"]
 
     async def rows(self) -> tuple[Row, ...]:
@@ -75,6 +87,16 @@ class FakeReader:
 
     def context_use(self) -> ContextUse:
         return self.the_use
+
+    async def context_breakdown(self) -> ContextBreakdown:
+        return self.breakdown
+
+    async def forecasts(self) -> tuple[Forecast, ...]:
+        return self.all_forecasts
+
+    async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]:
+        """Every prepared hit that holds the query."""
+        return tuple(one for one in self.found if query in f"{one.title} {one.excerpt}")[:limit]
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return self.queued
@@ -228,6 +250,9 @@ class FakeEngine:
     async def redo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
         self._called("redo", marker_id, *(["overwrite"] if overwrite else []))
 
+    async def append_receipt(self, marker_id: EntryId) -> None:
+        self._called("append_receipt", marker_id)
+
     async def rewind(
         self, entry_id: EntryId, *, conversation: bool = True, files: bool = False, overwrite: bool = False
     ) -> None:
@@ -242,3 +267,13 @@ class FakeEngine:
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
         self._called("change_settings", dict(changes))
+        profiles = dict(self.settings.profiles)
+        for key, value in changes.items():
+            head, _, rest = key.partition(".")
+            name, _, setting = rest.partition(".")
+            if head == "profiles" and value is None:
+                profiles.pop(name, None)
+            elif head == "profiles":
+                profiles[name] = replace(profiles.get(name, Profile(name)), **{setting: value})
+        chosen = changes.get("profile", self.settings.profile)
+        self.settings = replace(self.settings, profiles=profiles, profile=chosen)

@@ -98,8 +98,8 @@ class Started:
         return "\n".join(line.rstrip() for line in lines)
 
     def notices(self) -> str:
-        """Every notice that is shown."""
-        return "\n".join(notification.message for notification in self.app._notifications)
+        """Everything that was said for the moment."""
+        return "\n".join(said.text for said in self.chat.notices.said)
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -11,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from roo_tui.tui import words
+from roo_tui.tui.widgets.notice_line import NoticeLine
 
 Result = TypeVar("Result")
 
@@ -29,11 +31,16 @@ class Page(Screen[Result], Generic[Result]):
         )
         yield Static(title, classes="page-title", markup=False)
         yield from self.body()
+        yield NoticeLine(rule=False)
         yield Static(self.KEYS_TEXT, classes="page-keys", markup=False)
 
     def body(self) -> Iterable[Widget]:
         """Yield what stands between title and keys."""
         return ()
+
+    @on(NoticeLine.Pressed)
+    def _notice_pressed(self) -> None:
+        self.query_one(NoticeLine).dismiss()
 
     def action_less(self) -> None:
         """Go back."""

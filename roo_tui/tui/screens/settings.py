@@ -1,137 +1,29 @@
 """The settings as a form made from `settings.fields()`: a draft is edited, saved as a whole, or discarded."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
-from textual.message import Message
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
-from textual.widgets import Button, Input, Select, Static, Switch, TextArea
+from textual.widgets import Button, Static
 
+from roo_tui.domain.errors import RooError
 from roo_tui.domain.views import ContextUse
 from roo_tui.plain_text import clean
-from roo_tui.settings import Field, Settings, fields
+from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, Settings, fields
 from roo_tui.tui import words
 from roo_tui.tui.numbers import exact
+from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.page import Page
 
-Changes = Mapping[str, Any]
+Changes = dict[str, Any]
+ChangeSettings = Callable[[Changes], Awaitable[Settings]]
+"""Saves changes at once and returns the settings as they are then. Raises RooError."""
 
-
-class FieldRow(Vertical):
-    """One setting: its name and value, a sentence, where the value comes from, and what is wrong with it."""
-
-    class Edited(Message):
-        """The value was edited; `value` is valid unless `problem` says why not."""
-
-        def __init__(self, key: str, value: Any, problem: str = "") -> None:
-            super().__init__()
-            self.key = key
-            self.value = value
-            self.problem = problem
-
-    def __init__(self, key: str, field: Field, value: Any, source: str, default_text: str = "") -> None:
-        super().__init__(classes="field")
-        self.key = key
-        self._field = field
-        self._value = value
-        self._source = source
-        self._default_text = default_text
-        self._problem = ""
-
-    def compose(self) -> ComposeResult:
-        yield Static(self._title(), classes="field-title", markup=False)
-        yield self._editor()
-        yield Static(self._field.sentence, classes="field-sentence", markup=False)
-        yield Static(classes="field-note", markup=False)
-        if self._field.multiline:
-            yield Button(words.SETTINGS_RESET, compact=True, classes="reset")
-
-    def on_mount(self) -> None:
-        self._note()
-
-    def _title(self) -> Content:
-        unit = f"  {self._field.unit}" if self._field.unit else ""
-        return Content.assemble((self._field.title, "bold"), (unit, "$foreground-muted"))
-
-    def _editor(self) -> Widget:
-        field, value = self._field, self._value
-        if field.kind is bool:
-            return Switch(bool(value))
-        if field.choices:
-            return Select(
-                [(choice or words.SETTINGS_DEFAULT_CHOICE, choice) for choice in field.choices],
-                value=value,
-                allow_blank=False,
-                compact=True,
-            )
-        if field.multiline:
-            area = TextArea(clean(value or self._default_text), show_line_numbers=False, compact=True)
-            area.tab_behavior = "focus"
-            return area
-        text = ", ".join(value) if field.kind is tuple else "" if value is None else f"{value}"
-        hint = words.SETTINGS_LIST_HINT if field.kind is tuple else f"{field.default}"
-        return Input(clean(text), placeholder=hint, compact=True)
-
-    def _note(self) -> None:
-        note = self.query_one(".field-note", Static)
-        if self._problem:
-            note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
-            return
-        source = words.SETTINGS_SOURCE.format(source=self._source)
-        if self._field.multiline:
-            text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
-            source = f"{text}  {source}"
-        note.update(Content.styled(source, "$foreground-muted"))
-
-    def set_note(self, text: str) -> None:
-        """Show what the value means here."""
-        self.query_one(".field-sentence", Static).update(text)
-
-    def _edited(self, value: Any, problem: str = "") -> None:
-        if value == self._value and problem == self._problem:
-            return
-        self._value, self._problem = value, problem
-        self._source = words.SETTINGS_CHANGED
-        self._note()
-        self.post_message(self.Edited(self.key, value, problem))
-
-    @on(Switch.Changed)
-    def _switched(self, event: Switch.Changed) -> None:
-        event.stop()
-        self._edited(event.value)
-
-    @on(Select.Changed)
-    def _selected(self, event: Select.Changed) -> None:
-        event.stop()
-        self._edited(event.value)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        try:
-            value = self._field.parse(event.value)
-        except ValueError as error:
-            self._edited(event.value, str(error))
-        else:
-            self._edited(value)
-
-    @on(TextArea.Changed)
-    def _written(self, event: TextArea.Changed) -> None:
-        event.stop()
-        text = event.text_area.text
-        self._edited("" if not text.strip() or text == clean(self._default_text) else text)
-
-    @on(Button.Pressed)
-    def _reset(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.query_one(TextArea).text = clean(self._default_text)
-        self.query_one(TextArea).focus()
+_SECTIONS = ("context", "profile", "approvals", "checkpoints", "appearance")
 
 
 class SettingsScreen(Page[Changes | None]):
@@ -146,12 +38,19 @@ class SettingsScreen(Page[Changes | None]):
     ]
 
     def __init__(
-        self, settings: Settings, use: ContextUse, themes: Sequence[str], *, condense_prompt: str = ""
+        self,
+        settings: Settings,
+        use: ContextUse,
+        themes: Sequence[str],
+        change: ChangeSettings,
+        *,
+        condense_prompt: str = "",
     ) -> None:
         super().__init__()
         self._settings = settings
         self._use = use
         self._themes = ("", *themes)
+        self._change = change
         self._condense_prompt = condense_prompt
         self._draft: dict[str, Any] = {}
         self._problems: dict[str, str] = {}
@@ -162,24 +61,39 @@ class SettingsScreen(Page[Changes | None]):
             text = "\n".join(f"• {clean(problem)}" for problem in self._settings.problems)
             rows.append(Static(words.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
             rows.append(Static(text, classes="problems", markup=False))
-        section = ""
-        for field in sorted(fields(), key=_section_order):
-            head = field.key.partition(".")[0]
-            if words.SETTINGS_SECTION[head] != section:
-                section = words.SETTINGS_SECTION[head]
-                rows.append(Static(section, classes="section", markup=False))
-            rows.append(self._row(field))
+        for head in _SECTIONS:
+            rows.append(Static(words.SETTINGS_SECTION[head], classes="section", markup=False))
+            if head == "profile":
+                rows.append(Vertical(*self._profile_rows(), id="profile"))
+            else:
+                rows += [self._row(field) for field in fields() if field.key.startswith(f"{head}.")]
         yield VerticalScroll(*rows, id="form", can_focus=False)
 
+    @property
+    def _profile(self) -> str:
+        """The profile that is shown: the one that answers once the draft is saved."""
+        return str(self._draft.get("profile", self._settings.profile))
+
+    def _profile_rows(self) -> Iterable[Widget]:
+        """Which profile, what can be done with profiles, and the settings of the one that is shown."""
+        yield from (self._row(field) for field in fields() if field.key == "profile")
+        yield Horizontal(
+            Button(words.PROFILE_NEW, id="profile-new", compact=True),
+            Button(words.PROFILE_COPY, id="profile-copy", compact=True),
+            Button(words.PROFILE_DELETE, id="profile-delete", compact=True, disabled=self._profile == DEFAULT_PROFILE),
+            classes="profile-buttons",
+        )
+        yield from (self._row(field) for field in fields() if field.key.startswith("profiles."))
+
     def _row(self, field: Field) -> FieldRow:
-        key = field.key.replace("*", self._settings.profile)
+        key = field.key.replace("*", self._profile)
         if key == "profile":
             field = replace(
                 field, choices=tuple(self._settings.profiles), sentence=words.SETTINGS_ACTIVE_PROFILE_SENTENCE
             )
         elif key == "appearance.theme":
             field = replace(field, choices=self._themes)
-        value = self._settings.value(key)
+        value = self._draft.get(key, self._settings.value(key))
         if field.choices and value not in field.choices:
             field = replace(field, choices=(*field.choices, value))
         default = self._condense_prompt if key == "context.condense_prompt" else ""
@@ -199,6 +113,8 @@ class SettingsScreen(Page[Changes | None]):
             self._draft.pop(event.key, None)
         else:
             self._draft[event.key] = event.value
+        if event.key == "profile":
+            self._show_profile()
         if event.key == "context.threshold_percent" and not event.problem:
             self._explain_threshold(event.value)
 
@@ -223,6 +139,77 @@ class SettingsScreen(Page[Changes | None]):
                     )
                 )
 
+    @work(exclusive=True, group="profile")
+    async def _show_profile(self, focus: str = "Select") -> None:
+        """Show the settings of the profile that is chosen now."""
+        place = self.query_one("#profile", Vertical)
+        async with self.batch():
+            await place.remove_children()
+            await place.mount_all(self._profile_rows())
+        place.query(focus).first().focus(scroll_visible=False)
+
+    @on(Button.Pressed, "#profile-new")
+    def _new_profile(self) -> None:
+        self._make_profile({"provider": Profile(DEFAULT_PROFILE).provider})
+
+    @on(Button.Pressed, "#profile-copy")
+    def _copy_profile(self) -> None:
+        names = [field.key.rpartition(".")[2] for field in fields() if field.key.startswith("profiles.")]
+        values = {name: self._draft_or_saved(f"profiles.{self._profile}.{name}") for name in names}
+        usual = Profile(DEFAULT_PROFILE)
+        self._make_profile(
+            {name: value for name, value in values.items() if name == "provider" or value != getattr(usual, name)}
+        )
+
+    def _draft_or_saved(self, key: str) -> Any:
+        return self._draft.get(key, self._settings.value(key))
+
+    @work(exclusive=True, group="profile")
+    async def _make_profile(self, values: Changes) -> None:
+        from roo_tui.tui.screens.name import NameScreen
+
+        name = await self.app.push_screen_wait(NameScreen(words.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
+        if name:
+            changes = {f"profiles.{name}.{key}": value for key, value in values.items()}
+            await self._save_profiles({**changes, "profile": name}, words.PROFILE_MADE.format(name=name))
+
+    @on(Button.Pressed, "#profile-delete")
+    @work(exclusive=True, group="profile")
+    async def _delete_profile(self) -> None:
+        from roo_tui.tui.screens.confirm import ConfirmScreen
+
+        name = self._profile
+        screen = ConfirmScreen(
+            words.PROFILE_DELETE_TITLE.format(name=name),
+            words.PROFILE_DELETE_TEXT.format(next=DEFAULT_PROFILE),
+            yes=words.PROFILE_DELETE_YES,
+            no=words.PROFILE_DELETE_NO,
+        )
+        if await self.app.push_screen_wait(screen):
+            changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
+            await self._save_profiles(changes, words.PROFILE_DELETED.format(name=name))
+
+    async def _save_profiles(self, changes: Changes, done: str) -> None:
+        """Profiles come and go at once; what else was edited stays a draft."""
+        try:
+            self._settings = await self._change(changes)
+        except RooError as error:
+            self.app.notify(str(error), severity="error")
+            return
+        gone = [key for key in self._draft if key == "profile" or not self._exists(key)]
+        for key in gone:
+            del self._draft[key]
+            self._problems.pop(key, None)
+        self.app.notify(done)
+        self._show_profile()
+
+    def _exists(self, key: str) -> bool:
+        try:
+            self._settings.value(key)
+        except KeyError:
+            return False
+        return True
+
     def action_page(self, pages: int) -> None:
         """Scroll the form."""
         form = self.query_one("#form")
@@ -232,11 +219,11 @@ class SettingsScreen(Page[Changes | None]):
         """Save what was changed, unless something is not valid."""
         if self._problems:
             key, problem = next(iter(self._problems.items()))
-            self.notify(f"{key} {problem}", severity="error", markup=False)
+            self.app.notify(f"{key} {problem}", severity="warning")
             next(row for row in self.query(FieldRow) if row.key == key).query("Input").first().focus()
         elif not self._draft:
-            self.notify(words.SETTINGS_NOTHING, markup=False)
             self.dismiss(None)
+            self.app.notify(words.SETTINGS_NOTHING)
         else:
             self.dismiss(dict(self._draft))
 
@@ -258,10 +245,3 @@ class SettingsScreen(Page[Changes | None]):
             if not await self.app.push_screen_wait(screen):
                 return
         self.dismiss(None)
-
-
-_ORDER = ("context", "profile", "profiles", "approvals", "checkpoints", "appearance")
-
-
-def _section_order(field: Field) -> int:
-    return _ORDER.index(field.key.partition(".")[0])

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Button, Input, Static
 
 from roo_tui.domain.events import Approval, Question
+from roo_tui.domain.views import CommandView
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import words
 from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
@@ -49,11 +50,10 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
 
     def compose(self) -> ComposeResult:
         body = self._body
+        target = "" if isinstance(body.view, CommandView) else one_line(body.title, 500)
         yield Static(
             Content.assemble(
-                (words.APPROVE_TITLE.format(tool=one_line(body.tool, 60)), "bold $text-warning"),
-                "  ",
-                one_line(body.title, 500),
+                (words.APPROVE_TITLE.format(tool=one_line(body.tool, 60)), "bold $text-warning"), "  ", target
             ),
             id="approval-title",
             markup=False,

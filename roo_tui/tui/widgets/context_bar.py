@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from roo_tui.plain_text import clean
 from roo_tui.tui import words
 from roo_tui.tui.numbers import exact, short_tokens
 
@@ -38,19 +39,25 @@ def cells_of(use: ContextUse, width: int) -> tuple[str, str, str]:
     if use.window <= 0:
         return "", "░" * width, ""
     reserved = min(width, max(1, round(width * use.reserved / use.window))) if use.reserved else 0
-    eighths = min(width * 8, round(width * 8 * use.used / use.window))
-    if use.used and not eighths:
-        eighths = 1
-    full, part = divmod(eighths, 8)
-    used = "█" * full + (_EIGHTHS[part] if part else "")
+    used, _ = bar(use.used, use.window, width)
     reserved = min(reserved, width - len(used))
     return used, "░" * (width - len(used) - reserved), "▒" * reserved
+
+
+def bar(part: int, whole: int, width: int) -> tuple[str, str]:
+    """Return the full and the empty part of a bar of `width` cells, exact to an eighth; something is never nothing."""
+    eighths = min(width * 8, round(width * 8 * part / max(1, whole)))
+    if part and not eighths:
+        eighths = 1
+    cells, rest = divmod(eighths, 8)
+    full = "█" * cells + (_EIGHTHS[rest] if rest else "")
+    return full, "░" * (width - len(full))
 
 
 class ContextMeter(Widget):
     """The bar and its figures."""
 
-    DEFAULT_CSS = "ContextMeter { height: 1; width: 1fr; }"
+    DEFAULT_CSS = "ContextMeter { height: 1; width: 1fr; pointer: pointer; }"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"meter--used", "meter--free", "meter--reserved", "meter--muted"}
 
     use: reactive[ContextUse | None] = reactive(None)
@@ -63,15 +70,18 @@ class ContextMeter(Widget):
         self.set_class(state == "near", "-near")
         self.set_class(state == "due", "-due")
         when = words.CONTEXT_TIP_AUTO if use.auto_condense else words.CONTEXT_TIP_MANUAL
-        self.tooltip = Content(
-            words.CONTEXT_TIP.format(
-                window=exact(use.window),
-                used=exact(use.used),
-                available=exact(use.available),
-                reserved=exact(use.reserved),
-                when=when.format(trigger=exact(use.trigger_tokens)),
-            )
+        tip = words.CONTEXT_TIP.format(
+            window=exact(use.window),
+            used=exact(use.used),
+            available=exact(use.available),
+            reserved=exact(use.reserved),
+            when=when.format(trigger=exact(use.trigger_tokens)),
         )
+        self.tooltip = Content("\n".join(part for part in (tip, clean(use.threshold_note)) if part))
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(ContextBar.MeterPressed())
 
     def render(self) -> Content:
         use = self.use
@@ -127,6 +137,9 @@ class ContextBar(Horizontal):
 
     class CondensePressed(Message):
         """`[Condense]` was clicked."""
+
+    class MeterPressed(Message):
+        """The bar was clicked: its person wants to see what fills the window."""
 
     def compose(self) -> ComposeResult:
         yield ContextMeter()

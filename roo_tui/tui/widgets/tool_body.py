@@ -7,8 +7,9 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from roo_tui.domain.views import ToolView
+from roo_tui.domain.views import CommandView, ToolView
 from roo_tui.tui.widgets.views import view_pieces
+from roo_tui.tui.widgets.views.command import script_pieces
 from roo_tui.tui.widgets.views.palette import Palette
 from roo_tui.tui.widgets.views.paper import GUTTER, Paper, strip
 
@@ -22,7 +23,8 @@ class ToolBody(ScrollView, can_focus=False):
 
     def __init__(self, view: ToolView, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._pieces = view_pieces(view, indent=0)
+        # Of a command that is yet to run, every character is shown: somebody is about to allow it.
+        self._pieces = script_pieces(view.command, 0) if isinstance(view, CommandView) else view_pieces(view, indent=0)
         self._strips: list[Strip] = []
         self._drawn_for: tuple[int, str] = (0, "")
 

@@ -2,7 +2,7 @@
 
 from roo_tui.commands import COMMANDS
 from roo_tui.tui.bindings import bindings_of, footer_keys, key_name, slash_suggestions
-from roo_tui.tui.screens.chat import ChatScreen
+from roo_tui.tui.screens.chat_commands import ChatCommands
 from roo_tui.tui.widgets.prompt import PromptArea
 from roo_tui.tui.widgets.transcript import Transcript
 
@@ -10,7 +10,7 @@ from roo_tui.tui.widgets.transcript import Transcript
 def test_every_command_of_the_app_has_a_handler() -> None:
     for command in COMMANDS:
         if command.context == "app":
-            assert callable(getattr(ChatScreen, f"_command_{command.id}", None)), command.id
+            assert callable(getattr(ChatCommands, command.id, None)), command.id
 
 
 def test_every_key_of_the_table_is_bound_to_its_command() -> None:
@@ -23,8 +23,8 @@ def test_every_key_of_the_table_is_bound_to_its_command() -> None:
 def test_no_key_that_works_while_typing_is_taken_by_the_prompt() -> None:
     taken = {key for binding in PromptArea.BINDINGS for key in binding.key.split(",")} | {"enter", "ctrl+j"}
     keys = {key for one in COMMANDS if one.context == "app" and one.while_typing for key in one.keys}
-    # Copying is the prompt's first where something is selected in it.
-    assert keys & taken <= {"ctrl+c"}
+    # Copying is the prompt's first where something is selected in it; suspending it hands on.
+    assert keys & taken <= {"ctrl+c", "ctrl+z"}
 
 
 def test_footer_names_the_condense_key_first() -> None:

@@ -29,7 +29,8 @@ def failure_sketch(row: FailureRow, expanded: bool) -> Sketch:
 
 def checkpoint_sketch(row: CheckpointRow, expanded: bool) -> Sketch:
     """A snapshot of the files; opened: which ones changed."""
-    count = "1 file" if len(row.files) == 1 else f"{len(row.files):,} files"
+    # Only the first snapshot of all differs from none before it.
+    count = "1 file" if len(row.files) == 1 else f"{len(row.files):,} files" if row.files else "files as found"
     title = Title(
         [[("Checkpoint", "muted"), (f" {one_line(row.short_hash, 40)}", "faint")], [(count, "faint")]], hints=(COPY,)
     )

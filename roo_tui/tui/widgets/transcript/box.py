@@ -30,7 +30,8 @@ class Box:
     """A row, folded or not. Heights are estimates until the pieces are drawn.
 
     `pieces` is empty until the row comes near the screen. `gap` is the number of blank lines above it, drawn as the
-    first piece. `hidden` rows are folded away with their neighbours and take no line.
+    first piece. `hidden` rows are folded away with their neighbours and take no line; `seen` ones have stood on the
+    sheet unfolded.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Box:
     expanded: bool = False
     gap: int = 0
     hidden: bool = False
+    seen: bool = False
     at: int = 0
     live_output: str = ""
     stream: MarkdownStream | None = None

@@ -16,7 +16,11 @@ _LIVE_OUTPUT = 200_000
 
 
 class Sheet:
-    """The rows by key on a layout. Every change leaves the layout in step."""
+    """The rows by key on a layout. Every change leaves the layout in step.
+
+    Rows that are not in context are folded into one line when they come; those that stood there when they went out of
+    the context stay where they are, dimmed, until somebody folds them.
+    """
 
     def __init__(self, look: Look) -> None:
         self.layout = Layout(look)
@@ -41,8 +45,8 @@ class Sheet:
         status = self._by_key.get(STATUS_KEY)
         self._by_key = {} if status is None else {STATUS_KEY: status}
 
-    def set_rows(self, rows: Iterable[Row], reading: Box | None) -> None:
-        """Show these rows and no others; boxes of rows that stay are kept. `reading` is the row at the top."""
+    def set_rows(self, rows: Iterable[Row]) -> None:
+        """Show these rows and no others; boxes of rows that stay are kept."""
         status = self._by_key.get(STATUS_KEY)
         kept, self._by_key = self._by_key, {}
         boxes: list[Box] = []
@@ -58,9 +62,9 @@ class Sheet:
         if status is not None:
             self._by_key[STATUS_KEY] = status
             boxes.append(status)
-        self._arrange(boxes, reading)
+        self._arrange(boxes)
 
-    def upsert(self, rows: Iterable[Row], reading: Box | None) -> list[Box]:
+    def upsert(self, rows: Iterable[Row]) -> list[Box]:
         """Replace rows by key, add the others at the end. Return the boxes that are new at the end.
 
         A row whose words just streamed takes over the drawing of the stream, whose own key ends with it.
@@ -79,14 +83,14 @@ class Sheet:
             new.append(box)
             arrange |= not row.in_context or isinstance(row.body, ReductionRow)
         if arrange:
-            self._arrange([box for box in self.layout.boxes if not box.key.startswith(FOLD_KEY)], reading)
+            self._arrange([box for box in self.layout.boxes if not box.key.startswith(FOLD_KEY)])
         return new
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take rows away at the next `settle`, so that a row that comes at once can take over a stream's drawing."""
         self._leaving.update(key for key in keys if key in self._by_key)
 
-    def settle(self, reading: Box | None) -> None:
+    def settle(self) -> None:
         """Carry out what `remove` asked for."""
         if not self._leaving:
             return
@@ -101,7 +105,7 @@ class Sheet:
             if not any(box.key in leaving for box in boxes[:last]):
                 self.layout.replace(last, len(boxes), [])
                 return
-        self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)], reading)
+        self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)])
 
     def _streamed(self, row: Row) -> Box | None:
         if not isinstance(row.body, AnswerRow | ThinkingRow):
@@ -150,7 +154,7 @@ class Sheet:
         if isinstance(box.body, FoldedRow):
             is_open = not box.body.open if expanded is None else expanded
             self._chosen[key] = is_open
-            self._arrange([each for each in self.layout.boxes if not each.key.startswith(FOLD_KEY)], None)
+            self._arrange([each for each in self.layout.boxes if not each.key.startswith(FOLD_KEY)])
             return self._by_key.get(key)
         box.expanded = not box.expanded if expanded is None else expanded
         self._chosen[key] = box.expanded
@@ -204,6 +208,7 @@ class Sheet:
         boxes = self.layout.boxes
         end = len(boxes) - (STATUS_KEY in self._by_key)
         self._by_key[box.key] = box
+        box.seen = True
         before = next((each.body for each in reversed(boxes[:end][-64:]) if not each.hidden), None)
         box.gap = gap_between(before, box.body)
         self.layout.replace(end, end, [box])
@@ -212,7 +217,7 @@ class Sheet:
             status.gap = gap_between(box.body, status.body)
             self._redo(status)
 
-    def _arrange(self, boxes: list[Box], reading: Box | None) -> None:
+    def _arrange(self, boxes: list[Box]) -> None:
         """Fold what is not in context, set the gaps, and lay everything out."""
         for key in [key for key in self._by_key if key.startswith(FOLD_KEY)]:
             del self._by_key[key]
@@ -223,11 +228,11 @@ class Sheet:
         while at < len(boxes):
             box = boxes[at]
             end = at
-            while end < last and not boxes[end].in_context:
+            while end < last and not boxes[end].in_context and boxes[end].seen == box.seen:
                 end += 1
             if end - at >= _LEAST_FOLDED:
                 run = boxes[at:end]
-                arranged.append(self._fold(run, reading))
+                arranged.append(self._fold(run))
                 arranged += run
                 at = end
                 continue
@@ -236,6 +241,7 @@ class Sheet:
             at += 1
         before: AnyBody | None = None
         for box in arranged:
+            box.seen = not box.hidden
             if box.hidden:
                 continue
             gap = gap_between(before, box.body)
@@ -246,11 +252,9 @@ class Sheet:
             before = box.body
         self.layout.replace(0, len(self.layout.boxes), arranged)
 
-    def _fold(self, run: list[Box], reading: Box | None) -> Box:
+    def _fold(self, run: list[Box]) -> Box:
         key = FOLD_KEY + run[0].key
-        if reading is not None and reading in run and key not in self._chosen and not reading.hidden:
-            self._chosen[key] = True
-        is_open = self._chosen.get(key, False)
+        is_open = self._chosen.get(key, run[0].seen)
         for box in run:
             box.hidden = not is_open
         fold = Box(key, FoldedRow(len(run), is_open))

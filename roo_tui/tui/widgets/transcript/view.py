@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from roo_tui.tui.widgets.rows import text_of
-from roo_tui.tui.widgets.transcript.box import Box, Look
+from roo_tui.tui.widgets.transcript.box import Look
 from roo_tui.tui.widgets.transcript.layout import Place, Spot
 from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY, Sheet
 from roo_tui.tui.widgets.views.palette import Palette
@@ -71,11 +71,6 @@ class SheetView(ScrollView):
         return self._follow
 
     @property
-    def _reading(self) -> Box | None:
-        """The row at the top of the screen, None while the end is followed."""
-        return None if self._follow or self._top is None else self._top.box
-
-    @property
     def _height(self) -> int:
         return max(1, self.scrollable_content_region.height)
 
@@ -124,7 +119,7 @@ class SheetView(ScrollView):
         if not self.is_attached or not self.size:
             return
         layout = self._sheet.layout
-        self._sheet.settle(self._reading)
+        self._sheet.settle()
         self._look_again()
         height = self._height
         if self._top is not None and not self._follow:

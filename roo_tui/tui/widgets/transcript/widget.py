@@ -111,12 +111,12 @@ class Transcript(SheetView, can_focus=True):
             self._streams.clear()
             self._outputs.clear()
             self._follow, self._top, self.selected_key = True, None, ""
-        self._sheet.set_rows(rows, self._reading)
+        self._sheet.set_rows(rows)
         self._changed()
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Replace rows by their key; append those that are new."""
-        if self._sheet.upsert(rows, self._reading) and not self._follow:
+        if self._sheet.upsert(rows) and not self._follow:
             self.behind = True
         self._changed()
 

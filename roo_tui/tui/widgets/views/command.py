@@ -1,16 +1,23 @@
 """A command and what it printed."""
 
 from roo_tui.domain.views import CommandView
+from roo_tui.tui.widgets.views.code import code_pieces
 from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
 
 PIECE_LINES = 64
+
+
+def script_pieces(command: str, indent: int = 2) -> list[Piece]:
+    """Return the whole of a command, as coloured as any code."""
+    lines = fit(command.strip("\n")).split("\n")
+    return list(code_pieces(lines, "bash", indent=indent))
 
 
 def command_pieces(view: CommandView, indent: int = 2) -> list[Piece]:
     """Return the command, where it is more than a line, and its output."""
     pieces: list[Piece] = []
     if "\n" in view.command.strip() or len(view.command) > 60:
-        pieces.append(Plain(f"$ {fit(view.command.strip(), 20_000)}", "muted", True, "", indent))
+        pieces += script_pieces(view.command, indent)
     output = fit(view.output).rstrip("\n")
     if output:
         pieces += output_pieces(output, indent)

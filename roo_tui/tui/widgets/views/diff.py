@@ -11,7 +11,7 @@ from rich.style import Style
 
 from roo_tui.domain.views import DiffView
 from roo_tui.tui.widgets.views.code import Code, language_of
-from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, fit, fold_cells, on
+from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, fit, on, wrap
 
 SIDE_BY_SIDE = 96
 """Cells of a row from which both sides are shown next to each other (a screen of 100 columns)."""
@@ -81,7 +81,7 @@ class DiffPiece:
         code = self.sides.old if side == "old" else self.sides.new
         ink = palette.error if sign == "-" else palette.success if sign == "+" else palette.faint
         number = str(self.sides.first_line + at)
-        for part in fold_cells(code.spans(at, at + 1, palette)[0], room):
+        for part in wrap(code.spans(at, at + 1, palette)[0], room):
             yield [(f"{number:>{self.sides.number_width}} {sign} ", ink), *part]
             number, sign = "", " "
 

@@ -1,0 +1,113 @@
+"""What fills the context window: a bar for each kind of content, and every entry with its tokens."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from rich.cells import set_cell_size
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.views import ContextBreakdown, ContextUse, EntryShare
+from roo_tui.plain_text import one_line
+from roo_tui.tui import words
+from roo_tui.tui.numbers import exact
+from roo_tui.tui.screens.page import Page
+from roo_tui.tui.widgets.context_bar import bar
+
+_NAME = 28
+_FIGURES = 18
+_LARGEST_BAR = 60
+
+Choice = EntryId | Literal["condense", "forecast"]
+
+
+class ContextScreen(Page[Choice | None]):
+    """Dismisses with the entry to go to, with what is to be done about the context, or None."""
+
+    TITLE_TEXT = words.CONTEXT_TITLE
+    KEYS_TEXT = words.CONTEXT_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5,q", "less", show=False),
+        Binding("c", "leave('condense')", words.CONDENSE, show=False),
+        Binding("p", "leave('forecast')", words.FORECAST_TITLE, show=False),
+    ]
+
+    def __init__(self, breakdown: ContextBreakdown, use: ContextUse) -> None:
+        super().__init__()
+        self._breakdown = breakdown
+        self._use = use
+
+    def body(self) -> Iterable[Widget]:
+        if not self._breakdown.by_entry and not self._breakdown.by_kind:
+            yield Static(words.CONTEXT_EMPTY, id="nothing", markup=False)
+            return
+        yield Static(id="context-kinds", markup=False)
+        yield Static(words.CONTEXT_ENTRIES, classes="list-title", markup=False)
+        yield OptionList(markup=False, id="context-entries")
+
+    def on_mount(self) -> None:
+        for entries in self.query(OptionList):
+            entries.focus()
+
+    def on_resize(self) -> None:
+        if not self.query(OptionList):
+            return
+        self.query_one("#context-kinds", Static).update(Content("\n").join(self._kinds(self.size.width - 4)))
+        entries = self.query_one(OptionList)
+        at = entries.highlighted
+        entries.clear_options()
+        entries.add_options(Option(self._entry(share)) for share in self._breakdown.by_entry)
+        entries.highlighted = len(self._breakdown.by_entry) - 1 if at is None else at
+
+    def _kinds(self, width: int) -> list[Content]:
+        found, use = self._breakdown, self._use
+        share = words.CONTEXT_TOTAL.format(
+            used=exact(found.tokens), window=exact(use.window), percent=_percent(found.tokens, use.window)
+        )
+        left = use.trigger_tokens - found.tokens
+        when = words.CONTEXT_TO_GO if left > 0 else words.CONTEXT_OVER
+        when = when.format(left=exact(left), trigger=exact(use.trigger_tokens))
+        lines = [Content.assemble((share, "bold"), (f"   {when}", "$foreground-muted"))]
+        if use.threshold_note:
+            lines.append(Content.styled(one_line(use.threshold_note, 300), "$foreground-muted"))
+        room = min(_LARGEST_BAR, max(4, width - _NAME - _FIGURES))
+        for kind in found.by_kind:
+            name = set_cell_size(one_line(kind.kind, 60), _NAME)
+            full, free = bar(kind.tokens, found.tokens, room)
+            lines.append(
+                Content.assemble(
+                    name,
+                    (full, "$primary"),
+                    (free, "$foreground 20%"),
+                    f"{exact(kind.tokens):>10}",
+                    (f"{_percent(kind.tokens, found.tokens):>5} %", "$foreground-muted"),
+                )
+            )
+        return lines
+
+    def _entry(self, share: EntryShare) -> Content:
+        return Content.assemble(
+            f"{exact(share.tokens):>9}",
+            (f"{_percent(share.tokens, self._breakdown.tokens):>4} %  ", "$foreground-muted"),
+            (f"{entry_ref(share.entry_id):<6}", "$text-accent"),
+            (f"{one_line(share.role, 10):<10} ", "$foreground-muted"),
+            one_line(share.title, 300),
+        )
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._breakdown.by_entry[event.option_index].entry_id)
+
+    def action_leave(self, choice: Literal["condense", "forecast"]) -> None:
+        """Go on with the context."""
+        self.dismiss(choice)
+
+
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / max(1, whole)
+    return "<1" if 0 < share < 0.5 else f"{share:.0f}"

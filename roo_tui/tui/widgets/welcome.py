@@ -1,0 +1,47 @@
+"""What an empty task shows in the place of the conversation: what to type, and the keys that matter first."""
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from roo_tui.tui import words
+
+
+class Welcome(Vertical):
+    """A few quiet lines; `suggestion` is a task to try, empty for none."""
+
+    DEFAULT_CSS = """
+    Welcome { height: 1fr; align: left middle; padding: 0 4; overflow: hidden; }
+    Welcome Static { height: auto; max-width: 72; }
+    """
+
+    suggestion: reactive[str] = reactive("")
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._text(), markup=False)
+
+    def watch_suggestion(self) -> None:
+        if self.is_mounted:
+            self.query_one(Static).update(self._text())
+
+    def _text(self) -> Content:
+        lines = [
+            Content.styled(words.WELCOME_TITLE, "bold $text-primary"),
+            Content(""),
+            Content.styled(words.WELCOME_TEXT, "$foreground"),
+            Content(""),
+        ]
+        if self.suggestion:
+            lines += [
+                Content.styled(words.WELCOME_DEMO.format(task=self.suggestion), "bold $text-accent"),
+                Content.styled(words.WELCOME_DEMO_KEYS, "$foreground-muted"),
+                Content(""),
+            ]
+        pairs = [
+            Content.assemble((f"{key:<4}", "bold"), (f"{text:<22}", "$foreground-muted"))
+            for key, text in words.WELCOME_KEYS
+        ]
+        lines += [Content.assemble(left, right) for left, right in zip(pairs[::2], pairs[1::2], strict=True)]
+        return Content("\n").join(lines)
