@@ -73,7 +73,7 @@ async def test_a_hook_that_does_not_end_is_ended_with_what_it_started(happening:
     command = "exec 3> pipe; sleep 60 & echo started >&3; sleep 60"
     reply = await hooks(tmp_path, command, timeout_s=1.0).run_before(happening)
     assert reply == Reply()
-    with open(reader, "rb") as pipe:
+    with os.fdopen(reader, "rb") as pipe:
         os.set_blocking(reader, True)
         assert await asyncio.wait_for(asyncio.to_thread(pipe.read), 10) == b"started\n"
 

@@ -1,5 +1,6 @@
 """What the model can see twice is shown once, by what calls did, and can be had back."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.effective import effective_history, with_marker
+from roo_tui.context.recall import recall
 from roo_tui.context.strategies.figures import with_bodies
 from roo_tui.context.strategies.lossless import Lossless, Operations, lossless_items, mask
 from roo_tui.context.strategies.protocol import StrategyOptions
@@ -335,3 +337,17 @@ def test_whatever_is_masked_can_be_written_again_from_what_is_seen(texts: list[s
             elif isinstance(block, ToolUse):
                 for name, value in block.input.items():
                     assert after.text((message.entry_id, index, name)) == value
+
+
+async def test_what_is_out_of_date_comes_back_by_one_recall():
+    async def nothing(query: str) -> list[EntryId]:
+        return []
+
+    work = Work()
+    first = work.read("a.py", "\n".join(LINES[:40]))
+    work.read("a.py", "\n".join(reversed(LINES[:40])))
+    work.answer("done")
+    work.masked()
+    found = re.search(r"recall_history (e\d+)", work.shown(first))
+    assert found
+    assert "\n".join(LINES[:40]) in await recall(found[1], work.path, nothing)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roo_tui.context.asking import CondenseError
 from roo_tui.context.effective import effective_history
 from roo_tui.context.log import Log
 from roo_tui.context.pairing import repair, with_user_blocks
@@ -15,14 +16,25 @@ from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Runner
 from roo_tui.context.toggle import redo, undo
 from roo_tui.context.tokens import TokenCounter
-from roo_tui.domain.blocks import Text, tool_results, tool_uses
-from roo_tui.domain.entries import Entry
+from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
+from roo_tui.domain.entries import (
+    AssistantMessage,
+    Body,
+    CallFacts,
+    CallRecord,
+    Entry,
+    Noted,
+    Pinned,
+    UserMessage,
+)
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
-from tests.support.conversations import KINDS
+from tests.support.conversations import KINDS, entries
 from tests.support.fake_summariser import Summariser, situation
 
+PROVIDER, MODEL = "anthropic", "model-a"
 WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
 WAYS += [("smart", preset) for preset in ("conservative", "balanced", "aggressive")]
 COUNTER = TokenCounter()
@@ -54,10 +66,10 @@ def calls_of(path: tuple[Entry, ...]) -> list[tuple[EntryId, str, str]]:
 
 
 def assert_valid(path: tuple[Entry, ...]) -> None:
-    messages = repair(effective_history(path))
-    if messages[-1].role == "assistant":
+    messages = repair(effective_history(path), provider=PROVIDER, model=MODEL)
+    if not messages or messages[-1].role == "assistant":
         messages = with_user_blocks(messages, (Text("Go on."),))
-    assert violations(messages) == []
+    assert violations(messages, provider=PROVIDER, model=MODEL) == []
 
 
 @pytest.mark.parametrize(("way", "preset"), WAYS)
@@ -110,3 +122,58 @@ async def test_any_strategies_in_a_row_can_be_taken_back_one_by_one(kind, seed, 
         assert effective_history(log.path()) == state
         log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
     assert effective_history(log.path()) == effective_history(path)
+
+
+words = st.text(st.sampled_from("ab c\n\ud800é"), max_size=12) | st.sampled_from(
+    ["a long sentence about the matter, " * 12, "".join(f"{at} | line {at}\n" for at in range(40)), "\ud800x\n" * 300]
+)
+call_ids = st.sampled_from(["t1", "t2", "call.4|x", ""])
+pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sampled_from(["aGk=", ""]))
+of = st.sampled_from([(PROVIDER, MODEL), ("", "")])
+thoughts = st.builds(lambda text, signature, by: Thinking(text, signature, *by), words, st.sampled_from(["", "s"]), of)
+opaque = st.builds(lambda kind, by: Opaque(*by, {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of)
+inputs = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
+calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), inputs)
+results = st.builds(
+    ToolResult, call_ids, words | st.lists(st.builds(Text, words) | pictures, max_size=2).map(tuple), st.booleans()
+)
+facts = st.builds(
+    CallFacts,
+    st.sampled_from(["read", "write", "list", "search", "other"]),
+    st.sampled_from(["a.py", "./a.py", ""]),
+    st.sampled_from([None, (1, 40), (5, 1)]),
+    st.booleans(),
+)
+
+
+@st.composite
+def odd_bodies(draw: st.DrawFn) -> Body:
+    """Anything an imported or crashed log may hold."""
+    kind = draw(st.integers(0, 9))
+    if kind < 4:
+        blocks = tuple(draw(st.lists(st.builds(Text, words) | results | pictures | opaque, max_size=3)))
+        records = tuple(
+            CallRecord(block.tool_use_id, "read_file", draw(facts)) for block in blocks if isinstance(block, ToolResult)
+        )
+        return UserMessage(blocks, source="import", calls=records)
+    if kind < 9:
+        blocks = tuple(draw(st.lists(st.builds(Text, words) | calls | thoughts | opaque, max_size=3)))
+        return AssistantMessage(blocks, provider=PROVIDER, model=MODEL)
+    return draw(st.sampled_from([Pinned(1), Noted("info", "a remark"), Truncation((2, 3)), Condense((1, 2), ())]))
+
+
+@settings(max_examples=120)
+@given(st.lists(odd_bodies(), min_size=2, max_size=25), st.sampled_from(WAYS))
+async def test_no_log_is_so_odd_that_a_strategy_breaks_it(bodies: list[Body], way: tuple[str, str]):
+    path = entries(bodies)
+    try:
+        after = await reduced(path, *way)
+    except CondenseError:
+        return
+    if after is None:
+        return
+    assert count(after) < count(path)
+    assert_valid(after)
+    position = {entry.id: at for at, entry in enumerate(path)}
+    places = [position[one.entry_id] for one in effective_history(after) if one.source == "entry"]
+    assert places == sorted(places)
