@@ -371,7 +371,7 @@ def _command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument("--json", action="store_true", help="print a JSON list")
         case "import":
             parser.add_argument("path", metavar="PATH", type=Path, help="a JSON list of messages; .gz is unpacked")
-            parser.add_argument("--format", choices=("auto", "messages"), default="auto", help="(default: auto)")
+            parser.add_argument("--format", choices=("auto", "messages", "roo"), default="auto", help="(default: auto)")
         case "export":
             parser.add_argument("id", metavar="ID")
             parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")

@@ -13,6 +13,7 @@ from roo_tui.context.tokens import Calibration, TokenCounter
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
+from roo_tui.engine import importing
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.models import Models
@@ -153,18 +154,15 @@ class Engine:
         return next((task.id for task in tasks if task.entries), None)
 
     async def import_file(self, path: Path, form: str = "auto") -> str:
-        """Make a task of a file of messages and return its id; the task is not opened.
+        """Make a task of a file of messages, or of a Roo Code task folder, and return its id; the task is not opened.
 
         Raises:
+            CommandRefused: the format is not a known one.
             ExchangeError: the file is not what it should be.
         """
-        if form not in ("auto", "messages"):
-            raise CommandRefused(f"“{form}” is not a known format; use auto or messages.")
-        from roo_tui.store.exchange.messages import read_messages
-
-        bodies = await asyncio.to_thread(read_messages, path)
-        info = await self._runtime.store.create_task(str(self._workspace), title=f"Imported from {path.name}")
-        await self._runtime.store.append(info.id, bodies, parent=None)
+        found = await asyncio.to_thread(importing.read, path, form)
+        info = await self._runtime.store.create_task(str(self._workspace), title=found.title)
+        await self._runtime.store.append(info.id, found.bodies, parent=None, at_ms=found.times)
         return info.id
 
     # Conversation.

@@ -208,12 +208,13 @@ class Store:
         bodies: Sequence[Body],
         *,
         parent: EntryId | None,
-        at_ms: int | None = None,
+        at_ms: int | Sequence[int] | None = None,
         unqueue: int | None = None,
         drop_draft: bool = False,
     ) -> tuple[Entry, ...]:
         """Append entries, each the child of the one before, and move the head to the last.
 
+        `at_ms` is the time of all of them (now unless given), or one for each.
         With `unqueue` the queued message leaves the queue, with `drop_draft` the draft goes, in the same transaction.
         Without bodies the head stays.
 
@@ -221,7 +222,8 @@ class Store:
             StoreError: `parent` does not exist, or the queued message was sent or removed before; nothing is changed.
         """
         bodies = tuple(bodies)
-        at = self._now_ms() if at_ms is None else at_ms
+        now = self._now_ms() if at_ms is None else at_ms
+        times = [now] * len(bodies) if isinstance(now, int) else list(now)
 
         def work(connection: sqlite3.Connection) -> tuple[Entry, ...]:
             last = _entry_count(connection, task_id)
@@ -229,7 +231,7 @@ class Store:
                 _require_entry(parent, last)
             entries = []
             parent_id = parent
-            for number, (body, text) in enumerate(map(_stored, bodies), start=last + 1):
+            for number, ((body, text), at) in enumerate(zip(map(_stored, bodies), times, strict=True), start=last + 1):
                 connection.execute(
                     "INSERT INTO entries (task_id, id, parent_id, at_ms, version, body) VALUES (?, ?, ?, ?, ?, ?)",
                     (task_id, number, parent_id, at, PAYLOAD_VERSION, text),

@@ -28,7 +28,7 @@ REASONS = {
     "blocks-stand-in-their-role": "calls are the assistant's, results and pictures the user's",
     "errors-are-words": "an error result is text only and says something",
     "results-keep-their-place": "a result under an id no call has answers the call of its place (as in Roo Code)",
-    "results-keep-their-ids": "a result answers the call it names; a repair by place may overwrite or drop it; what names "
+    "results-keep-their-ids": "a result answers the call it names; a repair by place may overwrite or drop it; one for "
     "no open call is told as text or was told already",
     # The design.
     "own-words": "the words of prompts, wrappers, truncation lines and results put in are our own",
