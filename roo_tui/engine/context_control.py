@@ -29,7 +29,8 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigg
 from roo_tui.domain.requests import Request, ToolSpec
 from roo_tui.engine.background import BackgroundCondense
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.reduction_inputs import Sent, services_of, situation_of
+from roo_tui.engine.project import read_project
+from roo_tui.engine.reduction_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 
@@ -236,6 +237,13 @@ class ContextControl:
             if asks_model:
                 task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 
+    async def _condensed(self, marker: Condense) -> None:
+        """The project's rules are read anew, and the length of the summary is remembered."""
+        await read_project(self._runtime)
+        if marker.figures.shape in ("fresh", "cached"):
+            info = condense_model(self._runtime).info
+            self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
+
     def _learn_from(self, failure: CondenseFailed) -> None:
         """What a provider says of its window while it is asked for a summary holds for the requests to come."""
         error = ModelError(failure.message, status=failure.status, code=failure.code, body=failure.body)
@@ -248,6 +256,8 @@ class ContextControl:
         if not bodies:
             return _End("refused")
         last = (await self._task.record(*bodies))[-1]
+        if isinstance(last.body, Condense):
+            await self._condensed(last.body)
         match last.body:
             case Condense() | Truncation() | Mask():
                 self._task.emit(ViewChanged(self._task.id, last.body.kind))

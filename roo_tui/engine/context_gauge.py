@@ -21,6 +21,9 @@ from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs
 
+# Tokens of a result that are shown however full the context is, and those left free for what goes with a result.
+_LEAST_SHOWN, _SPARE = 500, 200
+
 
 class ContextGauge:
     """Counts the context of one open task and knows its limits; remembers what the provider said of them."""
@@ -59,6 +62,17 @@ class ContextGauge:
         allowed = limits(info, window=profile.window, max_output=profile.max_output).allowed_tokens
         return self._used * self._runtime.calibration.ratio(info) / self.ratio() <= allowed
 
+    def room(self, text: str) -> int | None:
+        """Return how many characters of a result may be shown; None where all of it fits into the free space.
+
+        What does not fit is cut so far that it alone makes no condense due. Counts tokens: call it in a thread.
+        """
+        figures, size = self.limits(), round(self.ratio() * self._runtime.counter.count_text(text))
+        if size <= figures.allowed_tokens - self._used:
+            return None
+        free = max(figures.trigger_tokens - self._used - _SPARE, _LEAST_SHOWN)
+        return len(text) * free // size if free < size else None
+
     def use(self) -> ContextUse:
         figures = self.limits()
         return ContextUse(
@@ -79,7 +93,10 @@ class ContextGauge:
         figures = self.limits()
         near = self._used >= notice_at(figures)
         if near and not self._noticed and self._runtime.settings.context.auto_condense:
-            text = f"The context will be condensed at {figures.trigger_tokens:,} tokens; it holds {self._used:,} now."
+            text = (
+                f"The context will be condensed at {figures.trigger_tokens:,} tokens; it holds {self._used:,} now. "
+                "To put that off, raise the threshold or switch automatic condensing off in the settings."
+            )
             self._task.emit(Notice(self._task.id, "info", text))
         self._noticed = near
 

@@ -17,11 +17,12 @@ from roo_tui.engine import importing
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.models import Models
+from roo_tui.engine.project import read_project
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
 from roo_tui.engine.stated import StatedLimits
-from roo_tui.engine.turns import read_project, run_turns
+from roo_tui.engine.turns import run_turns
 from roo_tui.engine.undoing import redo, undo
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model

@@ -68,6 +68,7 @@ async def situation_of(
         thinking=sent.request.thinking if sent else profile.thinking,
         temperature=sent.request.temperature if sent else profile.temperature,
         summariser=_summariser(runtime),
+        summary_tokens=runtime.stated.of(condense_model(runtime).info).summary_tokens,
     )
 
 

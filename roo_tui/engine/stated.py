@@ -1,6 +1,6 @@
-"""What providers said of their models in errors: it holds before what we know ourselves, also in later sessions."""
+"""What was learnt of each model: limits its provider stated in errors, how long its summaries are."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from roo_tui.domain.requests import ModelInfo
@@ -8,25 +8,30 @@ from roo_tui.domain.requests import ModelInfo
 
 @dataclass(slots=True)
 class Stated:
-    """Limits of one model in tokens, 0 where nothing was said."""
+    """What is known of one model, in tokens; 0 where nothing is. Limits hold before what the table says."""
 
     window: int = 0
     max_output: int = 0
+    summary_tokens: int = 0
+
+    def wrote_summary(self, tokens: int) -> None:
+        """Learn from one more summary."""
+        self.summary_tokens = tokens if not self.summary_tokens else (2 * self.summary_tokens + tokens) // 3
 
 
 class StatedLimits:
-    """What was said of every model."""
+    """What was learnt of every model."""
 
     def __init__(self, saved: Any = None) -> None:
         known = saved if isinstance(saved, dict) else {}
         self._by_model = {
-            name: Stated(int(limits.get("window", 0)), int(limits.get("max_output", 0)))
-            for name, limits in known.items()
-            if isinstance(limits, dict)
+            name: Stated(**{field.name: int(found.get(field.name, 0)) for field in fields(Stated)})
+            for name, found in known.items()
+            if isinstance(found, dict)
         }
 
     def of(self, model: ModelInfo) -> Stated:
-        """Return what was said of a model; what is learnt is written into it."""
+        """Return what is known of a model; what is learnt is written into it."""
         return self._by_model.setdefault(f"{model.provider}/{model.id}", Stated())
 
     def to_json(self) -> dict[str, dict[str, int]]:

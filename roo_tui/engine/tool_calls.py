@@ -5,6 +5,7 @@ A call's start is on disk before it runs and its result as soon as it ends, so t
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Literal
 
 from roo_tui.context.recall import recall
@@ -20,6 +21,7 @@ from roo_tui.engine.snapshots import Snapshots
 from roo_tui.engine.task import OpenTask
 from roo_tui.prompt_files import render
 from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.output_limit import limit_output
 from roo_tui.tools.runner import Prepared, plan_call, run_call
 
 log = logging.getLogger(__name__)
@@ -126,6 +128,7 @@ class ToolCalls:
         return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
 
     async def _finish(self, call: ToolUse, outcome: Outcome, decision: Decision) -> None:
+        outcome = await asyncio.to_thread(self._fitting, outcome)
         blob = await self._runtime.store.put_blob(outcome.full_output) if outcome.full_output else ""
         record = CallRecord(
             call.id, call.name, outcome.facts, outcome.view, blob, outcome.duration_s, decision, detail=outcome.detail
@@ -136,6 +139,15 @@ class ToolCalls:
             bodies.append(TodosChanged(outcome.todos))  # type: ignore[arg-type]
         await self._task.record(*bodies)
         await self._gauge.refresh()
+
+    def _fitting(self, outcome: Outcome) -> Outcome:
+        """Return the outcome with its words cut to what the context has room for; the log keeps all of them."""
+        words = outcome.for_model
+        if not isinstance(words, str) or (room := self._gauge.room(words)) is None:
+            return outcome
+        shown = limit_output(words, room, render("replies/result_rest").strip()).text
+        facts = replace(outcome.facts, full_content=False)
+        return replace(outcome, for_model=shown, facts=facts, full_output=outcome.full_output or words)
 
     async def _interrupted(self, calls: list[ToolUse]) -> None:
         done = {

@@ -13,7 +13,7 @@ from roo_tui.domain.errors import ContextFull, ModelError, RooError
 from roo_tui.domain.events import Notice, TurnEnded, TurnStarted
 from roo_tui.domain.ids import new_id
 from roo_tui.engine.environment import environment_details
-from roo_tui.engine.project_rules import custom_commands, system_prompt
+from roo_tui.engine.project import read_project
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, close_open_calls
 from roo_tui.engine.turn import Turn
@@ -24,12 +24,6 @@ from roo_tui.tools.registry import specs
 log = logging.getLogger(__name__)
 
 Reason = Literal["completed", "cancelled", "failed", "context_full"]
-
-
-async def read_project(runtime: Runtime) -> None:
-    """Read the project's rules and commands from disk, so that what the model gets is what stands there now."""
-    runtime.system = await asyncio.to_thread(system_prompt, runtime.root)
-    runtime.commands = await asyncio.to_thread(custom_commands, runtime.root)
 
 
 async def run_turns(

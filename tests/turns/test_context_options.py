@@ -210,3 +210,23 @@ async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> 
         await engine.condense()
         await engine.idle()
         assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found[0].cost_usd)
+
+
+async def test_after_a_condense_in_the_middle_of_a_turn_the_rules_are_those_on_disk(workspace: Path) -> None:
+    rules = workspace / "AGENTS.md"
+    rules.write_text("Use tabs.\n")
+    (workspace / "big.txt").write_text("line of text\n" * 3_000)
+
+    def rewrite(request: Any) -> Any:
+        rules.write_text("Use spaces.\n")
+        return call("read_file", path="big.txt")
+
+    model = ScriptedModel(["word " * 1_500, rewrite, "Read it."])
+    model.info = replace(model.info, window=14_000, max_output=1_000)
+    model.tokens = lambda request: 12_500 if len(model.requests) == 2 else 6_000
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("first")
+        await recorder.turn("read the big file")
+        assert any(found.figures.trigger == "automatic" for found in condenses(engine))
+    assert "Use tabs." in model.requests[0].system[0]
+    assert "Use spaces." in model.requests[-1].system[0] and "Use tabs." not in model.requests[-1].system[0]
