@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from roo_tui.context.effective import active_markers, hidden_ids
 from roo_tui.domain.entries import Entry
@@ -12,7 +13,15 @@ from roo_tui.prompt_files import render
 
 def suppressed(entry_id: EntryId) -> str:
     """Return the placeholder of something that is found by recall only."""
-    return render("condense/suppressed", entry=entry_ref(entry_id))
+    before, after = _suppressed()
+    return f"{before}{entry_ref(entry_id)}{after}"
+
+
+@cache
+def _suppressed() -> tuple[str, str]:
+    """Return the placeholder's words around the entry's name; hundreds are written at once."""
+    before, _, after = render("condense/suppressed", entry="\0").partition("\0")
+    return before, after
 
 
 def masks_in_force(path: Sequence[Entry]) -> tuple[MaskItem, ...]:

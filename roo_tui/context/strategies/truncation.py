@@ -18,7 +18,7 @@ from roo_tui.context.pairing import legal_cuts
 from roo_tui.context.situation import Situation
 from roo_tui.context.strategies.figures import raw_goal, reduction, tokens_after, with_bodies
 from roo_tui.context.strategies.orphans import masks_in_force, orphaned, suppressed, without_target
-from roo_tui.context.strategies.pieces import SHORTEST, Place, name_of, strings_of, untouchable
+from roo_tui.context.strategies.pieces import SHORTEST, Part, Place, name_of, strings_of, untouchable
 from roo_tui.context.strategies.protocol import Plan, StrategyOptions
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body
@@ -80,6 +80,7 @@ class _Hiding:
         self._masks: dict[Place, tuple[MaskItem, int]] = {}
         self._hidden: set[EntryId] = set()
         self._freed = 0
+        self._placeholder_tokens: dict[int, int] = {}
         self._reason = "Content of tool results and duplicates alone did not make enough room."
 
     def mask_results(self) -> None:
@@ -91,7 +92,7 @@ class _Hiding:
                 if isinstance(block, ToolResult) and len(seen := result_text(block)) >= SHORTEST:
                     place = Place(message.entry_id, index, "result")
                     words = suppressed(message.entry_id)
-                    gain = self._counter.count_block(block) - self._counter.count_text(words)
+                    gain = self._counter.count_block(block) - self._tokens_of(words)
                     self._mask(place, len(self._unmasked(place, seen)), words, None, gain)
 
     def mask_duplicates(self) -> None:
@@ -99,14 +100,17 @@ class _Hiding:
         if self._freed >= self._goal:
             return
         old = {message.entry_id for message in self._old()}
-        known: dict[str, tuple[Place, str]] = {}
+        known: dict[str, tuple[EntryId, int, Part, str, bool]] = {}
         for message in reversed(self._visible[self._first :]):
-            for place, text in _texts(message):
-                newer, name = known.setdefault(text, (place, name_of(place, len(message.blocks) == 1)))
-                if newer.entry_id == place.entry_id or message.entry_id not in old or self._freed >= self._goal:
+            alone = len(message.blocks) == 1
+            for index, part, field, text in _texts(message):
+                here = (message.entry_id, index, part, field, alone)
+                there = known.setdefault(text, here)
+                if there[0] == message.entry_id or message.entry_id not in old or self._freed >= self._goal:
                     continue
+                place, newer = Place(*here[:4]), Place(*there[:4])
                 if self._unmasked(place, text) is text:
-                    words = render("condense/same_content", place=name)
+                    words = render("condense/same_content", place=name_of(newer, there[4]))
                     gain = self._counter.count_text(text) - self._counter.count_text(words)
                     self._mask(place, len(text), words, newer.entry_id, gain)
 
@@ -178,6 +182,15 @@ class _Hiding:
             if message.source == "entry" and message.entry_id not in self._fixed:
                 yield message
 
+    def _tokens_of(self, words: str) -> int:
+        """Return the tokens of a placeholder of something suppressed.
+
+        Those of one length have as many: they differ in a number, and every number of three digits is one token.
+        """
+        if len(words) not in self._placeholder_tokens:
+            self._placeholder_tokens[len(words)] = self._counter.count_text(words)
+        return self._placeholder_tokens[len(words)]
+
     def _mask(self, place: Place, length: int, words: str, target: EntryId | None, gain: int) -> None:
         if gain > 0:
             item = MaskItem(place.entry_id, place.block, place.part, 0, length, words, target, place.field)
@@ -208,14 +221,14 @@ class _Hiding:
         return [unit for unit in units if not any(message.entry_id in self._fixed for message in unit)]
 
 
-def _texts(message: Visible) -> Iterator[tuple[Place, str]]:
-    """Yield the longer texts and inputs of a message."""
+def _texts(message: Visible) -> Iterator[tuple[int, Part, str, str]]:
+    """Yield block, part, field and string of the longer texts and inputs of a message."""
     if message.source != "entry":
         return
     for index, block in enumerate(message.blocks):
-        if isinstance(block, Text) and len(block.text) >= SHORTEST:
-            yield Place(message.entry_id, index, "text"), block.text
-        elif isinstance(block, ToolUse):
+        if isinstance(block, ToolUse):
             for field, text in strings_of(block.input):
                 if len(text) >= SHORTEST:
-                    yield Place(message.entry_id, index, "input", field), text
+                    yield index, "input", field, text
+        elif isinstance(block, Text) and len(block.text) >= SHORTEST:
+            yield index, "text", "", block.text
