@@ -39,7 +39,9 @@ def main() -> None:
 async def session(size: tuple[int, int], workspace: Path) -> None:
     """Play the demo once and take a picture at each telling moment."""
     async with demo_app(workspace, size=size) as screen:
-        await screen.sees("DEMO")
+        await screen.sees("Try this")
+        await settle(screen)
+        take(screen, "welcome", size)
         await screen.type(TASK)
         await screen.press("enter")
         await screen.sees("Allow execute_command?")
@@ -56,6 +58,14 @@ async def session(size: tuple[int, int], workspace: Path) -> None:
         take(screen, "chat", size)
         await open_condense(screen)
         take(screen, "condensed", size)
+        await screen.press("escape", "f5")
+        await screen.sees("system prompt")
+        take(screen, "context", size)
+        await screen.press("escape", "ctrl+f")
+        await screen.type("month")
+        await screen.sees("in context")
+        await settle(screen)
+        take(screen, "find", size)
         await screen.press("escape", "ctrl+r")
         await screen.sees("Rewind")
         await screen.press("end")

@@ -89,6 +89,8 @@ class RooApp(App[int]):
         if self._wanted_theme and self._wanted_theme not in self.available_themes:
             sentence = words.NO_SUCH_THEME.format(name=self._wanted_theme)
             self.call_after_refresh(self.notify, sentence, severity="warning")
+        # The terminal comes back empty from a suspension, also where nothing has changed here.
+        self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
         # Whoever types at once is served first: importing the engine keeps Python busy.
         self.call_after_refresh(self.set_timer, _BREATH_S, partial(self._start_engine, self._demo))
 

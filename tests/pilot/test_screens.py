@@ -5,14 +5,26 @@ from textual.worker import WorkerFailed
 
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
-from roo_tui.domain.views import ContextUse, FileChange, RewindPoint, RewindPreview
+from roo_tui.domain.views import (
+    AnswerRow,
+    ContextBreakdown,
+    ContextUse,
+    EntryShare,
+    FileChange,
+    Forecast,
+    FoundEntry,
+    KindShare,
+    RewindPoint,
+    RewindPreview,
+    Row,
+)
 from roo_tui.llm.options import Profile
 from roo_tui.settings import Settings
 from roo_tui.tui import words
 from roo_tui.tui.app import RooApp
 from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.screens.settings import SettingsScreen
-from tests.support.fake_engine import T0, FakeEngine
+from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import Started, started
 
 POINTS = (
@@ -191,6 +203,135 @@ async def test_the_palette_runs_commands() -> None:
         await screen.press("down", "enter")
         await screen.settle()
         assert screen.called("truncate") == [()]
+
+
+BREAKDOWN = ContextBreakdown(
+    9_000,
+    (KindShare("results of read_file", 6_000), KindShare("[summaries]", 3_000)),
+    (EntryShare(3, "user", "a [summary]", 3_000), EntryShare(5, "assistant", "read_file", 6_000)),
+)
+
+
+def engine_with_context() -> FakeEngine:
+    engine = FakeEngine()
+    for number in (1, 3, 5):
+        engine.append(Row(f"e{number}", number, AnswerRow(f"answer {number} " + "words " * 400)))
+    engine.read.breakdown = BREAKDOWN
+    return engine
+
+
+async def test_the_context_screen_shows_bars_and_enter_goes_to_the_row() -> None:
+    async with started(engine_with_context()) as screen:
+        await screen.press("f5")
+        shown = screen.text()
+        assert "9,000 of 200,000 tokens, 4 %" in shown
+        assert "6,000   67 %" in shown
+        assert "[summaries]" in shown and "a [summary]" in shown
+        await screen.press("up", "enter")
+        assert screen.app.screen is screen.chat
+        assert screen.chat.transcript.selected_key == "e3"
+        assert "answer 3" in screen.text()
+
+
+async def test_the_context_screen_of_an_empty_task_says_so() -> None:
+    async with started() as screen:
+        await screen.pilot.click("ContextMeter")
+        await screen.settle()
+        assert words.CONTEXT_EMPTY in screen.text()
+        await screen.press("escape")
+        assert screen.app.screen is screen.chat
+
+
+async def test_a_condense_is_forecast_before_it_is_made() -> None:
+    engine = engine_with_context()
+    engine.read.all_forecasts = (Forecast("native, [cached]", 148_000, 9_800, 0.08, 0.1, 0.8, "from the cache"),)
+    async with started(engine) as screen:
+        await screen.press("f5", "p")
+        shown = screen.text()
+        assert "148,000 → 9,800 tokens, −93 %" in shown
+        assert "costs $0.08 · saves $0.10 a turn · paid back after 1 turn" in shown
+        assert "native, [cached]" in shown and "from the cache" in shown
+        await screen.press("escape")
+        assert screen.called("condense") == []
+        await screen.type("/condense? keep the names")
+        await screen.press("enter")
+        await screen.press("enter")
+        assert screen.called("condense") == [("keep the names",)]
+
+
+async def test_find_shows_where_hits_are_and_enter_goes_to_those_on_the_path() -> None:
+    engine = engine_with_context()
+    engine.read.found = (
+        FoundEntry(TASK, 3, "the [agent]", "answer 3 words"),
+        FoundEntry(TASK, 5, "the agent", "answer 5 words", in_context=False),
+        FoundEntry(TASK, 8, "the person", "words of another branch", on_path=False, in_context=False),
+    )
+    async with started(engine) as screen:
+        await screen.type("/find words")
+        await screen.press("enter")
+        shown = screen.text()
+        assert "the [agent]" in shown
+        assert all(where in shown for where in ("in context", "hidden", "other branch"))
+        await screen.press("down", "enter")
+        assert screen.chat.transcript.selected_key == "e5"
+        await screen.press("ctrl+f")
+        await screen.type("branch")
+        await screen.press("enter")
+        assert words.FIND_OTHER_BRANCH in screen.notices()
+        await screen.press("ctrl+f")
+        await screen.type("nowhere")
+        assert words.FIND_NOTHING in screen.text()
+
+
+async def click_in_form(screen: Started, selector: str) -> None:
+    screen.app.screen.query_one(selector).scroll_visible(animate=False)
+    await screen.settle()
+    await screen.pilot.click(selector)
+    await screen.settle()
+
+
+async def test_a_profile_is_copied_edited_and_deleted() -> None:
+    engine = FakeEngine()
+    engine.settings = Settings(profiles={"default": Profile("default", model="claude-haiku-5-5", window=9_000)})
+    async with started(engine, size=(100, 50)) as screen:
+        await open_settings(screen)
+        await click_in_form(screen, "#profile-copy")
+        await screen.type("not a name!")
+        await screen.press("enter")
+        assert words.PROFILE_NAME_INVALID in screen.text()
+        await screen.press("ctrl+u")
+        await screen.type("fast")
+        await screen.press("enter")
+        changed = {
+            "profiles.fast.provider": "anthropic",
+            "profiles.fast.model": "claude-haiku-5-5",
+            "profiles.fast.window": 9_000,
+            "profile": "fast",
+        }
+        assert screen.called("change_settings") == [(changed,)]
+        assert words.PROFILE_MADE.format(name="fast") in screen.text()
+        await focus(screen, "profiles.fast.model", "Input")
+        await screen.press("end")
+        await screen.type("-x")
+        await click_in_form(screen, "#profile-delete")
+        assert words.PROFILE_DELETE_TITLE.format(name="fast") in screen.text()
+        await screen.press("y")
+        assert screen.called("change_settings")[1:] == [({"profiles.fast": None, "profile": "default"},)]
+        await screen.press("escape")
+        assert screen.app.screen is screen.chat
+
+
+async def test_the_settings_of_the_profile_that_is_chosen_are_shown() -> None:
+    engine = FakeEngine()
+    engine.settings = Settings(profiles={"default": Profile("default"), "fast": Profile("fast", model="[quick]")})
+    async with started(engine, size=(100, 60)) as screen:
+        await open_settings(screen)
+        await focus(screen, "profile", "Select")
+        await screen.press("enter", "down", "enter")
+        await screen.settle()
+        assert "[quick]" in screen.text()
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == [({"profile": "fast"},)]
 
 
 async def open_settings(screen: Started) -> SettingsScreen:

@@ -29,6 +29,10 @@ class RowActions:
                 chat.do(lambda engine: engine.redo(parse_entry_ref(key)))
             case "append_receipt":
                 chat.do(lambda engine: engine.append_receipt(parse_entry_ref(key)), words.RECEIPT_APPENDED)
+            case "condense_instead":
+                chat.do(lambda engine: self._condense_instead(engine, key))
+            case "profile":
+                chat.run_command("profile")
             case "retry":
                 chat.do(lambda engine: self._retry(engine, key))
             case "copy":
@@ -42,6 +46,10 @@ class RowActions:
             await engine.condense()
         else:
             await engine.submit("")
+
+    async def _condense_instead(self, engine: EngineProtocol, key: str) -> None:
+        await engine.undo(parse_entry_ref(key))
+        await engine.condense()
 
     async def _copy(self, engine: EngineProtocol, key: str) -> None:
         from roo_tui.tui.widgets.rows import text_of

@@ -129,13 +129,13 @@ class SettingsScreen(Page[Changes | None]):
         for row in self.query(FieldRow):
             if row.key == "context.threshold_percent" and window:
                 tokens = -(-percent * window // 100)
-                allowed = window - window // 10 - self._use.reserved
+                over = window - window // 10 - self._use.reserved + 1
                 row.set_note(
                     words.SETTINGS_THRESHOLD.format(
                         percent=percent,
                         window=exact(window),
                         tokens=exact(tokens),
-                        trigger=exact(min(tokens, allowed)),
+                        trigger=exact(min(tokens, over)),
                     )
                 )
 

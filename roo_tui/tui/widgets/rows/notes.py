@@ -18,7 +18,7 @@ def failure_sketch(row: FailureRow, expanded: bool) -> Sketch:
         parts.append([(one_line(row.message, 300), "muted")])
     if row.cost_usd:
         parts.append([(f"${row.cost_usd:.2f}", "muted")])
-    hints = [Hint("r", "retry", "retry"), COPY] if row.level == "error" else [COPY]
+    hints = [Hint("r", "retry", "retry"), Hint("m", "profile", "other model"), COPY] if row.level == "error" else [COPY]
     body: list[Piece] = []
     if expanded:
         body.append(Plain(fit(row.message, 20_000), "text", indent=2))

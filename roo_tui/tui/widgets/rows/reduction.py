@@ -32,6 +32,8 @@ def _hints(row: ReductionRow) -> list[Hint]:
     hints: list[Hint] = []
     if row.covered_by is None:
         hints.append(Hint("u", "undo", "undo", True) if row.on else Hint("u", "redo", "redo", True))
+    if row.kind == "truncation" and row.on and row.covered_by is None:
+        hints.append(Hint("s", "condense_instead", "condense instead"))
     if row.receipt and row.on:
         hints.append(Hint("a", "append_receipt", "append receipt"))
     return [*hints, COPY]

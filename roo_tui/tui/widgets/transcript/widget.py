@@ -54,7 +54,7 @@ class Transcript(SheetView, can_focus=True):
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),
         Binding("enter,space", "activate", "Open or fold", show=False),
-        *(Binding(key, f"row_key('{key}')", "Row action", show=False) for key in "urac"),
+        *(Binding(key, f"row_key('{key}')", "Row action", show=False) for key in "uracms"),
     ]
     HELP = "↑ ↓ choose a row, Enter opens or folds it, the keys shown in its title act on it, End goes to the newest."
 
