@@ -17,6 +17,8 @@ from roo_tui.domain.blocks import Text
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction
 
+LOW_YIELD = "Low yield"
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -90,7 +92,7 @@ def _marker(
         raise CondenseError(failed(situation, services, message, tokens_after=after, body=material.answer))
     trigger = situation.limits.trigger_tokens
     if after * 2 > trigger:
-        remarks = (*remarks, f"Low yield: {after:,} tokens are left, more than half of the {trigger:,} of the trigger.")
+        remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger's {trigger:,}.")
     figures = Reduction(
         trigger=situation.trigger,
         strategy="native",

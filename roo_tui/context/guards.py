@@ -38,11 +38,7 @@ class Guards:
         limit = limits.allowed_tokens if over else limits.trigger_tokens
         overhead = round(situation.ratio * counter.count_request(situation.system, situation.tools))
         if overhead >= limit:
-            return (
-                f"System prompt and tools alone take {overhead:,} tokens, and the limit is {limit:,} of a context "
-                f"window of {limits.window:,}: condensing cannot help. Raise the threshold, shorten the project's "
-                "rules, or choose a model with a larger window."
-            )
+            return overhead_objection(overhead, limit, limits.window)
         if _newest_content(situation.path) == self._content or _is_waiting(situation.path):
             return "Nothing new was said since the last condense was tried, so another one would not help."
         if _is_circling(situation):
@@ -77,6 +73,15 @@ class Guards:
             return False
         self._said = sentence
         return True
+
+
+def overhead_objection(overhead: int, limit: int, window: int) -> str:
+    """Return why nothing helps where system prompt and tools alone reach the limit. All are tokens."""
+    return (
+        f"System prompt and tools alone take {overhead:,} tokens, and the limit is {limit:,} of a context "
+        f"window of {window:,}: condensing cannot help. Raise the threshold, shorten the project's "
+        "rules, or choose a model with a larger window."
+    )
 
 
 def _is_circling(situation: Situation) -> bool:

@@ -110,7 +110,7 @@ async def _condensed(
     While it `may_wait`, the same refusal is told once, not at every request.
     """
     if not options.auto_condense:
-        return (), "Automatic condensing is off."
+        return (), "Automatic condensing is off. To have a summary instead, undo this and condense."
     if objection := await asyncio.to_thread(guards.objection, situation, services.counter):
         news = Noted("warning", "Condensing held back", objection)
         return (news,) if guards.is_news(objection) else (), objection

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roo_tui.context.condense import CondenseError, condense
+from roo_tui.context.guards import overhead_objection
 from roo_tui.context.ladder import Guards, reduce
 from roo_tui.context.overflow import Overflow, recognise
 from roo_tui.context.policy import Decision, decide, notice_at
@@ -199,6 +200,9 @@ class ContextControl:
         await self._gauge.refresh()
 
     async def _reduce(self, trigger: Trigger, tools: tuple[ToolSpec, ...]) -> None:
+        limits = self._gauge.limits()
+        if self._decide() == "over" and (overhead := await self._gauge.overhead()) >= limits.allowed_tokens:
+            raise ContextFull(overhead_objection(overhead, limits.allowed_tokens, limits.window))
         await self._change(trigger, "", tools)
         if self._decide() == "over" and trigger == "automatic":
             raise ContextFull(self._full_text())

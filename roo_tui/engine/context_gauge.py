@@ -62,7 +62,7 @@ class ContextGauge:
         allowed = limits(info, window=profile.window, max_output=profile.max_output).allowed_tokens
         return self._used * self._runtime.calibration.ratio(info) / self.ratio() <= allowed
 
-    def room(self, text: str) -> int | None:
+    def room_for(self, text: str) -> int | None:
         """Return how many characters of a result may be shown; None where all of it fits into the free space.
 
         What does not fit is cut so far that it alone makes no condense due. Counts tokens: call it in a thread.
@@ -147,6 +147,11 @@ class ContextGauge:
     def _measure(self, path: tuple[Entry, ...]) -> int:
         raw = self._runtime.counter.count_request(self._runtime.system, specs(), effective_history(path))
         return context_tokens(None, raw, self.ratio())
+
+    async def overhead(self) -> int:
+        """Return the tokens of system prompt and tools, which no reduction can lower."""
+        runtime = self._runtime
+        return round(self.ratio() * await asyncio.to_thread(runtime.counter.count_request, runtime.system, specs()))
 
     async def breakdown(self) -> ContextBreakdown:
         """Return what fills the context window, by kind and by entry."""

@@ -183,6 +183,9 @@ class Engine:
                 item = await self._runtime.store.enqueue(session.task.id, words)
                 session.task.queue.append(item)
                 session.task.queue_changed()
+                if not self.busy:
+                    # What ran has ended while this was stored, and looks at the queue no more.
+                    await self.submit("")
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         job = self._start(self._turns(session, words, stored))
@@ -333,8 +336,12 @@ class Engine:
             log.error("a job failed", exc_info=error)
 
     async def _condense(self, session: Session, instructions: str) -> None:
+        """Condense, then send what was queued meanwhile."""
+        waiting = {item.id for item in session.task.queue}
         await session.context.condense(instructions, specs())
         self._header_changed()
+        if any(item.id not in waiting for item in session.task.queue):
+            await run_turns(self._runtime, session, "", lambda _: None)
 
     async def _turns(self, session: Session, words: str, stored: "asyncio.Future[None]") -> None:
         def acknowledge(error: RooError | None) -> None:

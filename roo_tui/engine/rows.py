@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from roo_tui.context.assemble import LOW_YIELD
 from roo_tui.context.effective import active_markers, covering, hidden_ids
 from roo_tui.context.summary import split_summary
 from roo_tui.domain.blocks import Block, Text, Thinking, ToolResult, ToolUse, plain_text_of, result_text
@@ -188,7 +189,7 @@ class Transcript:
             tokens_after=figures.tokens_after,
             cost_usd=figures.cost_usd,
             trigger=figures.trigger,
-            how=", ".join(part for part in (figures.strategy, figures.shape) if part),
+            how=", ".join(part for part in (_yield(figures), figures.strategy, figures.shape) if part),
             hidden=len(marker.items) if isinstance(marker, Mask) else len(marker.hides),
             summary=summary,
             analysis=analysis,
@@ -251,6 +252,10 @@ def _extras(blocks: tuple[Block, ...]) -> tuple[str, ...]:
         elif block.type == "image":
             names.append("image")
     return tuple(names)
+
+
+def _yield(figures: Reduction) -> str:
+    return LOW_YIELD.lower() if any(remark.startswith(LOW_YIELD) for remark in figures.remarks) else ""
 
 
 def _details(figures: Reduction, marker: Condense | Truncation | Mask) -> tuple[tuple[str, str], ...]:

@@ -32,6 +32,7 @@ _APPROVAL_OPTIONS = (
     Option("deny", "Deny"),
 )
 _MOST_HITS = 500
+_SURELY_FITS = 2_000
 _READ_ONLY = {Effect.READ, Effect.TODO, Effect.ASK, Effect.FINISH}
 
 Decision = Literal["allowed", "auto", "denied", "none"]
@@ -128,7 +129,7 @@ class ToolCalls:
         return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
 
     async def _finish(self, call: ToolUse, outcome: Outcome, decision: Decision) -> None:
-        outcome = await asyncio.to_thread(self._fitting, outcome)
+        outcome = await self._fitting(outcome)
         blob = await self._runtime.store.put_blob(outcome.full_output) if outcome.full_output else ""
         record = CallRecord(
             call.id, call.name, outcome.facts, outcome.view, blob, outcome.duration_s, decision, detail=outcome.detail
@@ -140,10 +141,14 @@ class ToolCalls:
         await self._task.record(*bodies)
         await self._gauge.refresh()
 
-    def _fitting(self, outcome: Outcome) -> Outcome:
+    async def _fitting(self, outcome: Outcome) -> Outcome:
         """Return the outcome with its words cut to what the context has room for; the log keeps all of them."""
         words = outcome.for_model
-        if not isinstance(words, str) or (room := self._gauge.room(words)) is None:
+        if not isinstance(words, str) or len(words) <= _SURELY_FITS:
+            return outcome
+        await self._gauge.refresh()
+        room = await asyncio.to_thread(self._gauge.room_for, words)
+        if room is None:
             return outcome
         shown = limit_output(words, room, render("replies/result_rest").strip()).text
         facts = replace(outcome.facts, full_content=False)

@@ -165,7 +165,9 @@ async def test_moving_up_from_row_to_row_keeps_the_cursor_on_the_screen():
         (_condense(on=False), "u", "redo"),
         (_condense(receipt=("edited a.py",)), "a", "append_receipt"),
         (FailureRow("Condense failed", "busy", "HTTP 529"), "r", "retry"),
+        (FailureRow("Condense failed", "busy", "HTTP 529"), "m", "profile"),
         (FailureRow("Condense failed", "busy", "HTTP 529"), "c", "copy"),
+        (ReductionRow("truncation", True, 10, 5, None, "automatic", "", 3), "s", "condense_instead"),
         (UserRow("words", 0), "c", "copy"),
     ],
 )
