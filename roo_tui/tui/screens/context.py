@@ -19,7 +19,7 @@ from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.page import Page
 from roo_tui.tui.widgets.context_bar import bar
 
-_NAME = 28
+_NAME = 30
 _FIGURES = 18
 _LARGEST_BAR = 60
 

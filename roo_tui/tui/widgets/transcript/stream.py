@@ -1,8 +1,9 @@
 """Text that is still arriving, as pieces: what is finished is drawn once, only the open block is drawn again."""
 
 from roo_tui.plain_text import clean
+from roo_tui.tui.widgets.views.blocks import Block, Splitter
 from roo_tui.tui.widgets.views.code import Code, CodePiece
-from roo_tui.tui.widgets.views.markdown import Block, Splitter, block_pieces
+from roo_tui.tui.widgets.views.markdown import block_pieces
 from roo_tui.tui.widgets.views.paper import Blank, Piece, short_line
 
 _SEALED_LINES = 16

@@ -1,10 +1,8 @@
 """A scroll view over the rows of a sheet: what is on the screen, where it stays, what of it is painted anew."""
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -18,12 +16,10 @@ from textual.widget import Widget
 from roo_tui.tui.widgets.rows import text_of
 from roo_tui.tui.widgets.transcript.box import Look
 from roo_tui.tui.widgets.transcript.layout import Place, Spot
+from roo_tui.tui.widgets.transcript.marks import line_number, regions, selected_text, with_pill, with_selection
 from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY, Sheet
 from roo_tui.tui.widgets.views.palette import Palette
 from roo_tui.tui.widgets.views.paper import GUTTER
-
-_PIECE_UNIT, _BOX_UNIT = 10_000, 100_000_000
-_COPIED_LINES = 50_000
 
 
 class SheetView(ScrollView):
@@ -217,7 +213,7 @@ class SheetView(ScrollView):
 
     def _paint(self) -> None:
         cursor = self.selected_key if self.has_focus else ""
-        selection = self.text_selection
+        selection, look = self.text_selection, self._sheet.layout.look
         filters = self.get_line_filters() if self.app.no_color or self.app.native_ansi_color else ()
         background = self.background_colors[1] if filters else None
         strips: list[Strip] = []
@@ -226,19 +222,19 @@ class SheetView(ScrollView):
             if place.piece and box.key in (cursor, self._hover):
                 strip = self._active(place, box.key == cursor)
             if selection is not None:
-                strip = self._with_selection(strip, place, selection)
+                strip = with_selection(strip, line_number(place), selection, look.palette.selection)
             for line_filter in filters:
                 assert background is not None
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip)
         if self.behind and self._show_behind and strips:
-            strips[-1] = self._with_pill(strips[-1])
+            strips[-1] = with_pill(strips[-1], self.scrollable_content_region.width, look.palette)
         old, self._screen_strips = self._screen_strips, strips
         longest = max(len(old), len(strips))
         shorter = min(len(old), len(strips))
         changed = [y for y in range(longest) if y >= shorter or (old[y] is not strips[y] and old[y] != strips[y])]
         if changed:
-            self.refresh(*_regions(changed, self.size.width))
+            self.refresh(*regions(changed, self.size.width))
 
     def _active(self, place: Place, selected: bool) -> Strip:
         strip, box = place.strip, place.box
@@ -254,14 +250,6 @@ class SheetView(ScrollView):
             else first
         )
         return Strip([mark, *rest], strip.cell_length)
-
-    def _with_pill(self, strip: Strip) -> Strip:
-        palette = self._sheet.layout.look.palette
-        pill = " ↓ new below "
-        at = max(0, self.scrollable_content_region.width - len(pill) - 1)
-        end = at + len(pill)
-        inked = Segment(pill, palette.cursor_ground + palette.accent + Style(meta={"row_action": "follow"}))
-        return Strip.join([strip.crop(0, at), Strip([inked], len(pill)), strip.crop(end)])
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of the screen, as they were made by `_paint`; nothing is drawn here."""
@@ -280,28 +268,13 @@ class SheetView(ScrollView):
         if not 0 <= y < len(self._screen_strips):
             return Strip.blank(self.size.width)
         strip = self._screen_strips[y]
-        return strip.apply_offsets(-GUTTER, _line_number(self._places[y]))
+        return strip.apply_offsets(-GUTTER, line_number(self._places[y]))
 
     # selection
 
     def selection_updated(self, _selection: Selection | None) -> None:
         """Show what is selected."""
         self._paint()
-
-    def _with_selection(self, strip: Strip, place: Place, selection: Selection) -> Strip:
-        span = selection.get_span(_line_number(place))
-        text = strip.text
-        if span is None:
-            return strip
-        start = max(0, span[0]) + GUTTER
-        end = len(text.rstrip()) if span[1] == -1 else span[1] + GUTTER
-        if end <= start:
-            return strip
-        left, right = cell_len(text[:start]), cell_len(text[:end])
-        ink = self._sheet.layout.look.palette.selection
-        middle = strip.crop(left, right)
-        marked = Strip([Segment(part, (style or Style()) + ink) for part, style, _ in middle], middle.cell_length)
-        return Strip.join([strip.crop(0, left), marked, strip.crop(right)])
 
     def copy_text(self, key: str) -> str:
         """Return a row as text, as it came; "" for a row that is not there."""
@@ -314,29 +287,8 @@ class SheetView(ScrollView):
         """The text of the selected lines, as they are on the screen."""
         if selection.start is None and selection.end is None:
             return "\n\n".join(self.copy_text(box.key) for box in self._sheet.rows()), "\n"
-        layout = self._sheet.layout
-        start = self._spot_of(selection.start.y) if selection.start is not None else Spot(layout.boxes[0])
-        lines: list[str] = []
-        if start is None:
-            return None
-        for place in islice(layout.down(start), _COPIED_LINES):
-            number = _line_number(place)
-            span = selection.get_span(number)
-            if span is None:
-                if lines:
-                    break
-                continue
-            text = place.strip.text[GUTTER:]
-            lines.append(text[max(0, span[0]) : None if span[1] == -1 else max(0, span[1])].rstrip())
-        return "\n".join(lines), "\n"
-
-    def _spot_of(self, number: int) -> Spot | None:
-        layout = self._sheet.layout
-        at, rest = divmod(number, _BOX_UNIT)
-        if not 0 <= at < len(layout.boxes):
-            return None
-        layout.touch(layout.boxes[at])
-        return Spot(layout.boxes[at], min(rest // _PIECE_UNIT, len(layout.boxes[at].pieces) - 1), rest % _PIECE_UNIT)
+        text = selected_text(self._sheet.layout, selection)
+        return None if text is None else (text, "\n")
 
     def _select_visible(self) -> None:
         rows = [place.box for place in self._places if place.piece and place.box.key != STATUS_KEY]
@@ -347,20 +299,3 @@ class SheetView(ScrollView):
         """Show the cursor on its row."""
         if self.is_attached:
             self._paint()
-
-
-def _line_number(place: Place) -> int:
-    """A number of a line that grows downwards and stays the same when heights elsewhere change."""
-    return place.box.at * _BOX_UNIT + place.piece * _PIECE_UNIT + place.line
-
-
-def _regions(lines: Sequence[int], width: int) -> list[Region]:
-    """The given lines as regions, neighbours joined."""
-    regions: list[Region] = []
-    for y in lines:
-        if regions and regions[-1].bottom == y:
-            last = regions[-1]
-            regions[-1] = Region(0, last.y, width, last.height + 1)
-        else:
-            regions.append(Region(0, y, width, 1))
-    return regions

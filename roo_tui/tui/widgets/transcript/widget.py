@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from time import monotonic, perf_counter
 from typing import ClassVar
@@ -16,17 +15,15 @@ from textual.timer import Timer
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
 from roo_tui.tui.widgets.rows import FoldedRow, StatusRow
+from roo_tui.tui.widgets.transcript.arriving import Arriving
 from roo_tui.tui.widgets.transcript.box import Box
 from roo_tui.tui.widgets.transcript.layout import Place, Spot
 from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY
-from roo_tui.tui.widgets.transcript.stream import MarkdownStream
 from roo_tui.tui.widgets.transcript.view import SheetView
 from roo_tui.tui.widgets.views.markdown import warm_up
 
 FRAME_S = 1 / 15
 """Seconds between two drawings of a stream; more where drawing takes long, so that keys stay quick."""
-_FRAME_CHARACTERS = 30_000
-"""Characters of a stream that one drawing takes in; more than arrive in a second of any model."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -75,8 +72,7 @@ class Transcript(SheetView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
         super().__init__(id=id, classes=classes, show_behind=show_behind)
-        self._streams: dict[str, list[str]] = {}
-        self._outputs: dict[str, list[str]] = {}
+        self._arriving = Arriving(self._sheet)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
         self._frame_cost = 0.0
@@ -108,8 +104,7 @@ class Transcript(SheetView, can_focus=True):
         first = next(self._sheet.rows(), None)
         if first is None or not rows or (first.key, first.body) != (rows[0].key, rows[0].body):
             self._sheet.begin_anew()
-            self._streams.clear()
-            self._outputs.clear()
+            self._arriving.clear()
             self._follow, self._top, self.selected_key = True, None, ""
         self._sheet.set_rows(rows)
         self._changed()
@@ -160,61 +155,28 @@ class Transcript(SheetView, can_focus=True):
 
     def stream_open(self, key: str, body: AnswerRow | ThinkingRow | None = None) -> None:
         """Open a row whose words arrive piece by piece; an existing row of that key goes on."""
-        body = replace(body or AnswerRow(""), open=True)
-        box = self._sheet.open_stream(key, body)
-        if isinstance(body, AnswerRow):
-            box.stream = MarkdownStream()
-            box.forget()
-        else:
-            box.body = body
-        self._streams[key] = [body.text] if body.text else []
+        self._arriving.open(key, body or AnswerRow(""))
         if not self._follow:
             self.behind = True
         self._request_frame()
 
     def stream_text(self, key: str, text: str) -> None:
         """More words of an open row. They are drawn at most 15 times a second."""
-        if key not in self._streams:
+        if not self._arriving.is_open(key):
             self.stream_open(key)
-        self._streams[key].append(text)
+        self._arriving.add(key, text)
         self._request_frame()
 
     def stream_close(self, key: str) -> None:
         """The row is whole; its words stay as they were drawn."""
-        if key not in self._streams:
-            return
-        box = self._sheet.get(key)
-        if box is not None:
-            self._take_words(box, self._streams[key])
-            if box.stream is not None:
-                box.stream.close()
-                box.follow_stream(self._sheet.layout.look.width)
-                self._sheet.layout.measure(box)
-            elif isinstance(box.body, ThinkingRow):
-                box.body = replace(box.body, open=False)
-                self._sheet.refresh(box)
-        del self._streams[key]
-        self._changed()
+        if self._arriving.is_open(key):
+            self._arriving.close(key)
+            self._changed()
 
     def append_output(self, key: str, text: str) -> None:
         """More output of a running command; its last lines show below its title."""
-        self._outputs.setdefault(key, []).append(text)
+        self._arriving.add_output(key, text)
         self._request_frame()
-
-    def _take_words(self, box: Box, waiting: list[str], limit: int | None = None) -> None:
-        """Give a box what came for it, up to a limit; the rest is for the next drawing."""
-        if not waiting:
-            return
-        text = "".join(waiting)
-        waiting[:] = [text[limit:]] if limit is not None and len(text) > limit else []
-        text = text[:limit]
-        if box.stream is not None:
-            box.stream.add(text)
-            box.follow_stream(self._sheet.layout.look.width)
-            self._sheet.layout.measure(box)
-        elif isinstance(box.body, ThinkingRow):
-            box.body = replace(box.body, text=box.body.text + text)
-            self._sheet.refresh(box)
 
     def _request_frame(self) -> None:
         """Draw soon: at once after a pause, else a frame later, else as much later as drawing is slow."""
@@ -225,21 +187,13 @@ class Transcript(SheetView, can_focus=True):
     def _frame(self) -> None:
         started = perf_counter()
         self._frame_timer = None
-        if not self._follow and (self._outputs or any(self._streams.values())):
+        if not self._follow and self._arriving.waits:
             self.behind = True
-        for key, waiting in self._streams.items():
-            box = self._sheet.get(key)
-            if box is not None:
-                self._take_words(box, waiting, _FRAME_CHARACTERS)
-        for key, parts in self._outputs.items():
-            box = self._sheet.set_output(key, "".join(parts))
-            if box is not None:
-                self._sheet.refresh(box)
-        self._outputs.clear()
+        self._arriving.take()
         self._flush()
         self._frame_cost = perf_counter() - started
         self._frame_end = monotonic()
-        if any(self._streams.values()):
+        if self._arriving.waits:
             self._request_frame()
 
     # folding, cursor, copies
