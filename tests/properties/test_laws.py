@@ -15,7 +15,7 @@ from roo_tui.context.log import Log
 from roo_tui.context.pairing import legal_cuts, open_calls, repair, with_user_blocks
 from roo_tui.context.toggle import newest_switchable, redo, undo
 from roo_tui.context.truncate import truncate
-from roo_tui.domain.blocks import Block, Image, Opaque, Text, Thinking, ToolResult, ToolUse, result_text
+from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import (
     AssistantMessage,
     Body,
@@ -29,28 +29,9 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, MaskItem, Truncation
 from tests.support.api_rules import violations
 from tests.support.histories import History, loaded, saved
+from tests.support.odd_blocks import MODEL, PROVIDER, answer_blocks, contents, user_blocks, words
 
-PROVIDER, MODEL = "anthropic", "model-a"
 EXAMPLES = int(os.environ.get("ROO_TUI_EXAMPLES", "0"))
-
-words = st.text(st.sampled_from("ab c\n\ud800é"), max_size=12) | st.just("a long sentence about the matter " * 8)
-call_ids = st.sampled_from(["t1", "t2", "t3", "call.4|x", "", "t1_2"])
-models = st.sampled_from([(PROVIDER, MODEL), (PROVIDER, "model-b"), ("", "")])
-pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sampled_from(["aGk=", ""]))
-thoughts = st.builds(
-    lambda text, signature, of: Thinking(text, signature, *of), words, st.sampled_from(["", "signed"]), models
-)
-opaque = st.builds(
-    lambda kind, of: Opaque(*of, {"type": kind, "data": "x"}),
-    st.sampled_from(["redacted_thinking", "document", "tool_use", "server_tool_use"]),
-    models,
-)
-inputs = st.dictionaries(words, words | st.floats(allow_nan=False) | st.lists(st.integers(), max_size=2), max_size=2)
-calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), inputs)
-contents = words | st.lists(st.builds(Text, words) | pictures, max_size=3).map(tuple)
-results = st.builds(ToolResult, call_ids, contents, st.booleans())
-user_blocks = st.lists(st.builds(Text, words) | pictures | opaque | results, max_size=3).map(tuple)
-answer_blocks = st.lists(st.builds(Text, words) | thoughts | opaque | calls, max_size=4).map(tuple)
 
 
 class CharacterCounter:

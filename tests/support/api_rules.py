@@ -11,6 +11,7 @@ from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking,
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_HALF = re.compile("[\ud800-\udfff]")
 _PICTURES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 
@@ -131,5 +132,5 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _encodable(text: str) -> Iterator[str]:
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _HALF.search(text):
         yield "a text with half of a surrogate pair"
