@@ -147,10 +147,11 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _condense(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.tasks import condense_task
+    from roo_tui.headless.tasks import Wanted, condense_task
 
-    engine, task_id = _engine_of_task(arguments, needs_key=True)
-    return _asyncio_run(condense_task(engine, task_id, sys.stdout, as_json=arguments.json))
+    engine, task_id = _engine_of_task(arguments, needs_key=not arguments.dry_run)
+    wanted = Wanted(arguments.instructions, arguments.strategy, arguments.preset, arguments.dry_run)
+    return _asyncio_run(condense_task(engine, task_id, sys.stdout, wanted, as_json=arguments.json))
 
 
 def _rewind(arguments: argparse.Namespace) -> int:
@@ -383,6 +384,11 @@ def _command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument("--json", action="store_true", help="print it as JSON")
         case "condense":
             parser.add_argument("id", metavar="ID")
+            parser.add_argument("--strategy", metavar="S", default="", help="native, smart, lossless, truncation, …")
+            presets = ("conservative", "balanced", "aggressive", "custom")
+            parser.add_argument("--preset", choices=presets, default="", help="how much smart takes")
+            parser.add_argument("--instructions", metavar="T", default="", help="what to mind, for this run")
+            parser.add_argument("--dry-run", action="store_true", help="only say what would be done; no model is asked")
             parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
         case "rewind":
             parser.add_argument("id", metavar="ID")

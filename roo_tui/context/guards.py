@@ -1,5 +1,6 @@
 """What keeps automatic condensing from running in circles. Guards block condensing, never truncation."""
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Toggle
 MOST_ATTEMPTS = 3
 WITHIN_S = 60.0
 _NEW_CONTENT_SHARE = 10
+_FIGURES = re.compile(r"[\d,]+")
 
 
 class Guards:
@@ -68,11 +70,12 @@ class Guards:
         self._content = _newest_content(path)
 
     def is_news(self, sentence: str) -> bool:
-        """Return whether this differs from what was said last: nobody wants the same sentence at every request."""
-        if sentence == self._said:
-            return False
-        self._said = sentence
-        return True
+        """Return whether this differs from what was said last in more than its figures.
+
+        Nobody wants the same sentence at every request.
+        """
+        said, self._said = self._said, _FIGURES.sub("", sentence)
+        return self._said != said
 
 
 def overhead_objection(overhead: int, limit: int, window: int) -> str:

@@ -25,17 +25,22 @@ from roo_tui.context.truncate import truncate
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Trigger, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Trigger, Truncation
 
 __all__ = ["Guards", "reduce", "target_tokens"]
 
 FORCED_TARGET_PERCENT = 75
 
-Strategy = Callable[[Situation, Services, ContextOptions], Awaitable[Marker]]
-"""How the model rung reduces: `condense`, or another strategy's; raises as `condense` does."""
+Strategy = Callable[[Situation, Services, ContextOptions], Awaitable[tuple[Body, ...]]]
+"""How the model rung reduces: a condense, or another strategy's markers in order; raises as `condense` does."""
 
 Prelude = Callable[[Situation, TokenCounter], Mask | None]
 """The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
+
+
+async def native(situation: Situation, services: Services, options: ContextOptions) -> tuple[Body, ...]:
+    """The model rung where no other strategy was chosen: one condense."""
+    return (await condense(situation, services, options),)
 
 
 async def reduce(
@@ -44,20 +49,24 @@ async def reduce(
     options: ContextOptions,
     guards: Guards | None = None,
     *,
-    strategy: Strategy = condense,
+    strategy: Strategy = native,
     prelude: Prelude | None = None,
     min_gain: int = 0,
+    due: bool = False,
 ) -> tuple[Body, ...]:
     """Return the bodies to append, in order; empty where nothing is due or nothing can be done.
 
     `(Mask,)`, `(Condense,)`, `(Condense, Truncation)` where that was not enough, `(CondenseFailed,)`, and over the
     limit `(CondenseFailed, Condense)` with an outline or `(CondenseFailed, Truncation)`; `(Truncation,)`; a `Noted`
     comes first where a guard held condensing back and has not said so yet. The trigger `forced` reduces whatever the
-    counts say, to at most 75 % of the window. `min_gain` are the tokens below which a reduction is not worth while.
+    counts say, to at most 75 % of the window; `due` says that a strategy's own trigger is reached. `min_gain` are the
+    tokens below which a reduction is not worth while.
     When cancelled, `services` tells what it cost so far.
     """
     forced = situation.trigger == "forced"
     decision = "over" if forced else decide(situation.context_tokens, situation.limits)
+    if decision == "nothing" and due:
+        decision = "due"
     if decision == "nothing":
         return ()
     target = target_tokens(situation.limits, situation.trigger, min_gain)
@@ -80,7 +89,7 @@ async def reduce(
         reason = "The summary alone did not make enough room."
         situation = replace(
             situation,
-            path=_with(situation.path, last),
+            path=_with_all(situation.path, bodies),
             context_tokens=last.figures.tokens_after,
         )
     truncation = await asyncio.to_thread(_truncated, situation, services.counter, target, reason)
@@ -115,7 +124,7 @@ async def _condensed(
         news = Noted("warning", "Condensing held back", objection)
         return (news,) if guards.is_news(objection) else (), objection
     try:
-        marker = await strategy(situation, services, options)
+        bodies = await strategy(situation, services, options)
     except CondenseRefused as refusal:
         guards.wait_for_new_content(situation.path)
         message = str(refusal)
@@ -125,9 +134,10 @@ async def _condensed(
         guards.attempted(situation.path)
         return (error.body,), error.body.message
     guards.attempted(situation.path)
-    if marker.figures.tokens_after < situation.limits.trigger_tokens:
+    last = _last(bodies)
+    if isinstance(last, Condense | Mask | Truncation) and last.figures.tokens_after < situation.limits.trigger_tokens:
         guards.succeeded()
-    return (marker,), ""
+    return bodies, ""
 
 
 async def _outline(situation: Situation, services: Services, options: ContextOptions) -> Condense | None:
@@ -169,6 +179,12 @@ def _truncated(situation: Situation, counter: TokenCounter, target: int, reason:
 
 def _last(bodies: Sequence[Body]) -> Body | None:
     return bodies[-1] if bodies else None
+
+
+def _with_all(path: Sequence[Entry], bodies: Sequence[Body]) -> tuple[Entry, ...]:
+    for body in bodies:
+        path = _with(path, body)
+    return tuple(path)
 
 
 def _with(path: Sequence[Entry], body: Body) -> tuple[Entry, ...]:

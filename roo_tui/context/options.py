@@ -35,7 +35,73 @@ class ContextOptions:
             "multiline": True,
         },
     )
-    strategy: str = "native"
+    strategy: str = field(
+        default="native",
+        metadata={
+            "title": "Strategy",
+            "sentence": "How a condense works: native (a summary), smart (passes over old tool output), lossless (what "
+            "stands twice is shown once), truncation, or the name of an installed one.",
+            "filled": True,
+        },
+    )
+    lossless_first: bool = field(
+        default=True,
+        metadata={
+            "title": "Lossless first",
+            "sentence": "Before a model is asked, mask what stands twice, if that alone makes enough room.",
+        },
+    )
+    smart_preset: Literal["conservative", "balanced", "aggressive", "custom"] = field(
+        default="balanced",
+        metadata={
+            "title": "Preset of smart",
+            "sentence": "How much the smart strategy takes; custom uses the passes below.",
+        },
+    )
+    smart_config: str = field(
+        default="",
+        metadata={
+            "title": "Passes of smart",
+            "sentence": "A configuration as JSON, used only with the preset custom.",
+            "multiline": True,
+        },
+    )
+    trigger_tokens: int = field(
+        default=0,
+        metadata={
+            "title": "Trigger in tokens",
+            "sentence": "Condense from this count on, besides the threshold; 0 means by the threshold alone.",
+            "unit": "tokens",
+            "range": (0, 10_000_000),
+        },
+    )
+    stop_tokens: int = field(
+        default=0,
+        metadata={
+            "title": "Stop in tokens",
+            "sentence": "Where a strategy may stop; 0 means a tenth of the window below the trigger.",
+            "unit": "tokens",
+            "range": (0, 10_000_000),
+        },
+    )
+    min_gain_tokens: int = field(
+        default=0,
+        metadata={
+            "title": "Smallest gain",
+            "sentence": "A condense that frees less is refused.",
+            "unit": "tokens",
+            "range": (0, 1_000_000),
+        },
+    )
+    strategy_thresholds: str = field(
+        default="",
+        metadata={
+            "title": "Thresholds of single strategies",
+            "sentence": "Trigger, stop and smallest gain for one strategy, as JSON, for example "
+            '{"smart": {"trigger_tokens": 80000, "stop_tokens": 40000, "min_gain_tokens": 5000}}.',
+            "multiline": True,
+        },
+    )
     fallback: Literal["outline", "truncation", "error"] = field(
         default="truncation",
         metadata={

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import PassMetrics
 
 TodoState = Literal["pending", "in_progress", "done"]
 Todos = tuple[tuple[str, TodoState], ...]
@@ -183,8 +184,8 @@ class Row:
 class ContextUse:
     """The figures of the context bar, in tokens.
 
-    `trigger_tokens` is the smallest count at which a condense is due; `threshold_note` says why it stands there, where it
-    adapts by itself.
+    `trigger_tokens` is the smallest count at which a condense is due; `threshold_note` says why it stands there,
+    where it adapts by itself.
     """
 
     used: int = 0
@@ -225,6 +226,23 @@ class ContextBreakdown:
     tokens: int = 0
     by_kind: tuple[KindShare, ...] = ()
     by_entry: tuple[EntryShare, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CondensePlan:
+    """What a condense by one strategy would do now, without a model having been asked.
+
+    `tokens_after` is exact where no model is asked, else an estimate; `hidden` counts what is hidden: entries,
+    or stretches of them.
+    """
+
+    strategy: str
+    tokens_before: int
+    tokens_after: int
+    model_calls: int = 0
+    hidden: int = 0
+    passes: tuple[PassMetrics, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

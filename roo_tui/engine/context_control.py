@@ -18,21 +18,25 @@ from roo_tui.context.situation import Services, Situation, failed
 from roo_tui.context.summary import receipt_block
 from roo_tui.context.truncate import truncate
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull, ModelError, RooError
+from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
     CondenseStarted,
+    Notice,
     ViewChanged,
 )
 from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
+from roo_tui.domain.views import CondensePlan
+from roo_tui.engine.asked import Asked, shown_plan
 from roo_tui.engine.background import BackgroundCondense
 from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.project import read_project
 from roo_tui.engine.reduction_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask
 
 log = logging.getLogger(__name__)
@@ -46,7 +50,8 @@ class ContextControl:
         self._task = task
         self._gauge = gauge
         self._guards = Guards()
-        self._pending: str | None = None
+        self._strategies = Strategies(runtime, self._warn)
+        self._pending: Asked | None = None
         self._sent: Sent | None = None
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
@@ -55,16 +60,16 @@ class ContextControl:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
         self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
-    def ask_for_condense(self, instructions: str) -> None:
+    def ask_for_condense(self, asked: Asked) -> None:
         """Remember a condense asked for during a turn; it runs at the next safe boundary."""
-        self._pending = instructions
-        self._task.emit(CondensePending(self._task.id, instructions))
+        self._pending = asked
+        self._task.emit(CondensePending(self._task.id, asked.instructions))
 
     async def run_pending(self, tools: tuple[ToolSpec, ...]) -> None:
         """Run a condense that was asked for meanwhile. No call may be open."""
         if self._pending is not None:
-            instructions, self._pending = self._pending, None
-            await self.condense(instructions, tools)
+            asked, self._pending = self._pending, None
+            await self.condense(asked, tools)
 
     async def before_request(self, tools: tuple[ToolSpec, ...]) -> None:
         """The automatic condense: bring the context below its limits before a request, retries included.
@@ -76,12 +81,19 @@ class ContextControl:
         await self._gauge.refresh()
         if self._background.ready:
             await self._swap_in()
-        if self._decide() == "nothing":
+        if self._decide() == "nothing" and not await self._strategy_is_due(tools):
             await self._start_background(tools)
             return
         if self._background.running and await self._swap_in() and self._decide() == "nothing":
             return
         await self._reduce("automatic", tools)
+
+    async def _strategy_is_due(self, tools: tuple[ToolSpec, ...]) -> bool:
+        """Say whether the strategy's own trigger is reached, besides the policy's."""
+        options = self._runtime.settings.context
+        if not options.auto_condense or not (options.trigger_tokens or options.strategy_thresholds):
+            return False
+        return await self._strategies.is_due(await self.situation("automatic", tools), options)
 
     async def forget_background(self) -> None:
         """Give up what is condensed in the background."""
@@ -140,17 +152,17 @@ class ContextControl:
         if self._gauge.tokens >= before:
             raise ContextFull(self._full_text())
 
-    async def condense(self, instructions: str, tools: tuple[ToolSpec, ...]) -> None:
+    async def condense(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> None:
         """A condense the person asked for."""
         await self._background.drop()
         await self._gauge.refresh()
-        await self._change("manual", instructions, tools)
+        await self._change("manual", tools, asked)
 
     async def condense_before_switch(self, tools: tuple[ToolSpec, ...]) -> None:
         """The model that is chosen holds less: condense with the one that still holds it all."""
         if self._runtime.settings.context.auto_condense:
             await self._background.drop()
-            await self._change("switch", "", tools)
+            await self._change("switch", tools)
 
     async def situation(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> Situation:
         """Return the moment as a reduction sees it."""
@@ -203,7 +215,7 @@ class ContextControl:
         limits = self._gauge.limits()
         if self._decide() == "over" and (overhead := await self._gauge.overhead()) >= limits.allowed_tokens:
             raise ContextFull(overhead_objection(overhead, limits.allowed_tokens, limits.window))
-        await self._change(trigger, "", tools)
+        await self._change(trigger, tools)
         if self._decide() == "over" and trigger == "automatic":
             raise ContextFull(self._full_text())
 
@@ -214,22 +226,33 @@ class ContextControl:
             f"{figures.window:,} may be used. Condense, rewind, or choose a model with a larger window."
         )
 
-    async def _change(self, trigger: Trigger, instructions: str, tools: tuple[ToolSpec, ...]) -> None:
+    async def _change(self, trigger: Trigger, tools: tuple[ToolSpec, ...], asked: Asked | None = None) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
-        task, options, condense_id = self._task, self._runtime.settings.context, new_id()
-        situation = await self.situation(trigger, tools, instructions)
+        task, asked, condense_id = self._task, asked or Asked(), new_id()
+        options = asked.over(self._runtime.settings.context)
+        situation = await self.situation(trigger, tools, asked.instructions)
         services = services_of(self._runtime, task, condense_id)
-        asks_model = trigger in ("manual", "switch") or options.auto_condense
+        by_person = trigger in ("manual", "switch")
+        asks_model = by_person or options.auto_condense
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
         end = _End("cancelled")
         try:
-            if trigger in ("manual", "switch"):
-                bodies: tuple[Body, ...] = (await condense(situation, services, options),)
+            if by_person:
+                bodies = await self._strategies.run(situation, services, options, wanted=asked.strategy)
             else:
-                bodies = await reduce(situation, services, options, self._guards)
+                bodies = await reduce(
+                    situation,
+                    services,
+                    options,
+                    self._guards,
+                    strategy=self._strategies.run,
+                    prelude=self._strategies.prelude if options.lossless_first else None,
+                    min_gain=options.min_gain_tokens,
+                    due=await self._strategy_is_due(tools),
+                )
             end = await self._apply(bodies)
-        except CondenseRefused as refusal:
+        except (CommandRefused, SettingsError) as refusal:
             end = _End("refused", str(refusal))
         except CondenseError as failure:
             self._learn_from(failure.body)
@@ -247,6 +270,20 @@ class ContextControl:
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
             self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
+
+    def _warn(self, text: str) -> None:
+        self._task.emit(Notice(self._task.id, "warning", text))
+
+    async def plan(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> CondensePlan:
+        """Return what a condense would do now, without asking a model.
+
+        Raises:
+            CommandRefused: there is nothing to do, or no such strategy.
+        """
+        await self._gauge.refresh()
+        situation = await self.situation("manual", tools, asked.instructions)
+        options = asked.over(self._runtime.settings.context)
+        return shown_plan(await self._strategies.plan(situation, options, wanted=asked.strategy))
 
     def _learn_from(self, failure: CondenseFailed) -> None:
         """What a provider says of its window while it is asked for a summary holds for the requests to come."""

@@ -13,7 +13,9 @@ from roo_tui.context.tokens import Calibration, TokenCounter
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.views import CondensePlan
 from roo_tui.engine import importing
+from roo_tui.engine.asked import Asked, Preset
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.models import Models
@@ -219,14 +221,26 @@ class Engine:
 
     # Context.
 
-    async def condense(self, instructions: str = "") -> None:
-        """Condense now, or at the next safe boundary of the turn that runs."""
-        session = self._open()
+    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> None:
+        """Condense now, or at the next safe boundary of the turn that runs.
+
+        `strategy` and `preset` (of `smart`) are for this run; blank means what the settings say.
+        """
+        session, asked = self._open(), Asked(instructions, strategy, preset)
         session.task.require_writable()
         if self.busy:
-            session.context.ask_for_condense(instructions)
+            session.context.ask_for_condense(asked)
             return
-        self._start(self._condense(session, instructions))
+        self._start(self._condense(session, asked))
+
+    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> CondensePlan:
+        """Return what a condense would do now, without a model being asked and without a change.
+
+        Raises:
+            CommandRefused: there is nothing to do, or no such strategy.
+        """
+        self._require_idle()
+        return await self._open().context.plan(Asked(instructions, strategy, preset), specs())
 
     async def truncate(self) -> None:
         """Hide the oldest half of what is visible."""
@@ -335,10 +349,10 @@ class Engine:
         if not job.cancelled() and (error := job.exception()) is not None:
             log.error("a job failed", exc_info=error)
 
-    async def _condense(self, session: Session, instructions: str) -> None:
+    async def _condense(self, session: Session, asked: Asked) -> None:
         """Condense, then send what was queued meanwhile."""
         waiting = {item.id for item in session.task.queue}
-        await session.context.condense(instructions, specs())
+        await session.context.condense(asked, specs())
         self._header_changed()
         if any(item.id not in waiting for item in session.task.queue):
             await run_turns(self._runtime, session, "", lambda _: None)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from roo_tui.domain.entries import Entry, StoredReduction, TaskInfo
 from roo_tui.domain.events import Event
 from roo_tui.domain.ids import EntryId, TaskId
-from roo_tui.domain.views import ContextBreakdown, ContextUse, Header, Row
+from roo_tui.domain.views import CondensePlan, ContextBreakdown, ContextUse, Header, Row
 
 
 class EventSource(Protocol):
@@ -64,7 +64,9 @@ class EngineProtocol(Protocol):
 
     async def idle(self) -> None: ...
 
-    async def condense(self, instructions: str = "") -> object: ...
+    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> None: ...
+
+    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> CondensePlan: ...
 
     async def undo(self, marker_id: EntryId | None = None) -> object: ...
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -10,7 +11,7 @@ from roo_tui.domain.entries import Body, TaskInfo
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.events import CondenseEnded, EntriesAppended, Event, PromptRestored
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, PassMetrics, Truncation
 from roo_tui.headless.as_json import encode, plain
 from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
@@ -62,8 +63,23 @@ async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str
     return ExitCode.OK
 
 
-async def condense_task(engine: EngineProtocol, task_id: str, out: TextIO, *, as_json: bool) -> ExitCode:
-    """Condense a task and print what came of it."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to condense; blank means what the settings say. A dry run asks no model and changes nothing."""
+
+    instructions: str = ""
+    strategy: str = ""
+    preset: Any = ""
+    dry_run: bool = False
+
+
+async def condense_task(
+    engine: EngineProtocol, task_id: str, out: TextIO, wanted: Wanted | None = None, *, as_json: bool
+) -> ExitCode:
+    """Condense a task and print what came of it: strategy, passes, tokens, cost, what was hidden."""
+    wanted = wanted or Wanted()
+    if wanted.dry_run:
+        return await _plan_condense(engine, task_id, out, wanted, as_json=as_json)
     found: dict[EntryId, Body] = {}
     ended = CondenseEnded("", "", "failed", "The condense ended without a word. See the log file.")
 
@@ -75,7 +91,7 @@ async def condense_task(engine: EngineProtocol, task_id: str, out: TextIO, *, as
             ended = event
 
     async def work() -> None:
-        await engine.condense()
+        await engine.condense(wanted.instructions, strategy=wanted.strategy, preset=wanted.preset)
         await engine.idle()
 
     async with opened(engine, task_id):
@@ -89,6 +105,29 @@ async def condense_task(engine: EngineProtocol, task_id: str, out: TextIO, *, as
     return _CONDENSE_CODES[ended.outcome]
 
 
+async def _plan_condense(
+    engine: EngineProtocol, task_id: str, out: TextIO, wanted: Wanted, *, as_json: bool
+) -> ExitCode:
+    async with opened(engine, task_id, writable=False):
+        plan = await engine.plan_condense(wanted.instructions, strategy=wanted.strategy, preset=wanted.preset)
+    if as_json:
+        print(encode({"task_id": task_id, "outcome": "planned", **plain(plan)}), file=out)
+        return ExitCode.OK
+    about = "about " if plan.model_calls else ""
+    print(
+        f"{plan.strategy}: {plan.tokens_before:,} → {about}{plan.tokens_after:,} tokens, "
+        f"{plan.model_calls} model calls, {plan.hidden:,} hidden",
+        file=out,
+    )
+    out.writelines(f"  {line}\n" for line in (*map(_pass_line, plan.passes), *map(clean, plan.remarks)))
+    return ExitCode.OK
+
+
+def _pass_line(found: PassMetrics) -> str:
+    words = f"{one_line(found.name)}: {found.tokens_before:,} → {found.tokens_after:,} tokens"
+    return f"{words}  {clean(found.error)}" if found.error else words
+
+
 def _condense_report(task_id: str, ended: CondenseEnded, found: dict[EntryId, Body]) -> dict[str, Any]:
     report: dict[str, Any] = {
         "task_id": task_id,
@@ -97,8 +136,10 @@ def _condense_report(task_id: str, ended: CondenseEnded, found: dict[EntryId, Bo
         "message": ended.message,
     }
     match found.get(ended.entry_id) if ended.entry_id is not None else None:
-        case Condense(figures=figures) | Truncation(figures=figures):
-            report |= plain(figures)
+        case Condense(figures=figures, hides=hides) | Truncation(figures=figures, hides=hides):
+            report |= plain(figures) | {"hidden": [entry_ref(entry_id) for entry_id in hides]}
+        case Mask(figures=figures, items=items):
+            report |= plain(figures) | {"hidden": sorted({entry_ref(item.entry_id) for item in items})}
         case CondenseFailed() as failed:
             names = ("trigger", "message", "status", "code", "body", "tokens_before", "tokens_after", "cost_usd")
             report |= {name: getattr(failed, name) for name in names}
@@ -112,7 +153,8 @@ def _condense_words(report: dict[str, Any]) -> str:
     words = (
         f"Context {report['outcome']}  {report.get('tokens_before', 0):,} → {report.get('tokens_after', 0):,} tokens"
     )
-    return words if cost is None else f"{words}  ${cost:.2f}"
+    hidden = f"  {report.get('strategy', '')}, {len(report.get('hidden', ())):,} entries hidden"
+    return words + hidden if cost is None else f"{words}  ${cost:.2f}{hidden}"
 
 
 async def rewind_task(

@@ -40,6 +40,23 @@ class Checkpoints:
 
 
 @dataclass(frozen=True, slots=True)
+class Hooks:
+    """Commands run around a condense. Each gets a JSON object on its standard input."""
+
+    before_condense: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "title": "Before a condense",
+            "sentence": "Commands that may stop a condense, or add instructions to it.",
+        },
+    )
+    after_condense: tuple[str, ...] = field(
+        default=(),
+        metadata={"title": "After a condense", "sentence": "Commands that are told what came of it."},
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Appearance:
     """How the screen looks and listens."""
 

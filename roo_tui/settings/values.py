@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from roo_tui.context.options import ContextOptions
 from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints
+from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
 
 Source = Literal["default", "user file", "project file", "environment", "command line"]
 
@@ -41,6 +41,7 @@ class Settings:
     context: ContextOptions = field(default_factory=ContextOptions)
     approvals: Approvals = field(default_factory=Approvals)
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    hooks: Hooks = field(default_factory=Hooks)
     appearance: Appearance = field(default_factory=Appearance)
     source: Mapping[str, Source] = field(default_factory=dict)
     problems: tuple[str, ...] = ()

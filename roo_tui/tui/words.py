@@ -193,10 +193,11 @@ SETTINGS_RESET = "Reset to the built-in prompt"
 SETTINGS_THRESHOLD = "{percent} % of {window} is {tokens} tokens; a condense is due at {trigger}."
 SETTINGS_THRESHOLD_AUTO = "Where a condense pays back at the model's prices; the bar shows where that is."
 SETTINGS_SECTION = {
-    "profile": "Profile",
     "context": "Condensing",
+    "profile": "Profile",
     "approvals": "Approvals",
     "checkpoints": "Checkpoints",
+    "hooks": "Hooks",
     "appearance": "Appearance",
 }
 SETTINGS_ACTIVE_PROFILE = "Active profile"

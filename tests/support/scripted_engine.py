@@ -106,7 +106,7 @@ class ScriptedEngine:
         self.calls.append(("submit", words))
         self._play()
 
-    async def condense(self, instructions: str = "") -> None:
+    async def condense(self, instructions: str = "", *, strategy: str = "", preset: str = "") -> None:
         self.calls.append(("condense", instructions))
         self._play()
 

@@ -52,7 +52,7 @@ async def test_a_condense_is_told_with_its_numbers() -> None:
     )
     out = io.StringIO()
     assert await tasks.condense_task(condensed(*events), "t", out, as_json=False) is ExitCode.OK
-    assert out.getvalue() == "Context condensed  148,210 → 9,874 tokens  $0.08\n"
+    assert out.getvalue() == "Context condensed  148,210 → 9,874 tokens  $0.08  native, 2 entries hidden\n"
     out = io.StringIO()
     await tasks.condense_task(condensed(*events), "t", out, as_json=True)
     found = json.loads(out.getvalue())

@@ -1,0 +1,163 @@
+"""The chosen strategy: loads what is installed at the first need, and gives a run what the settings say."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from roo_tui.context.ladder import native
+from roo_tui.context.options import ContextOptions
+from roo_tui.context.policy import limits
+from roo_tui.context.situation import Services, Situation, Summariser
+from roo_tui.context.tokens import TokenCounter
+from roo_tui.domain.entries import Body
+from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
+from roo_tui.domain.markers import Mask
+from roo_tui.domain.requests import ModelEvent, Request
+from roo_tui.engine.runtime import Runtime
+from roo_tui.llm.retry import Restarted, with_retries
+from roo_tui.workspace.processes import SECRETS
+
+if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
+    from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions, Thresholds
+    from roo_tui.context.strategies.runner import Runner
+
+
+class Strategies:
+    """Runs the strategy of the settings, or the one that is named."""
+
+    def __init__(self, runtime: Runtime, tell: Callable[[str], None]) -> None:
+        self._runtime = runtime
+        self._tell = tell
+        self._loaded: Runner | None = None
+
+    async def run(
+        self, situation: Situation, services: Services, options: ContextOptions, *, wanted: str = ""
+    ) -> tuple[Body, ...]:
+        """Return what the strategy comes to; raises as a condense does.
+
+        An automatic run whose strategy or configuration cannot be used says so and makes a summary instead.
+
+        Raises:
+            CommandRefused: there is no strategy of this name.
+            SettingsError: its configuration cannot be used.
+        """
+        runner = await self._runner()
+        name = wanted or options.strategy
+        try:
+            chosen = self._options(options, in_turn=situation.trigger == "automatic")
+            return await runner.run(situation, services, chosen, name)
+        except (CommandRefused, SettingsError) as error:
+            if isinstance(error, CondenseRefused) or situation.trigger in ("manual", "switch"):
+                raise
+            self._tell(f"{error} A summary is made instead.")
+            return await native(situation, services, options)
+
+    async def plan(self, situation: Situation, options: ContextOptions, *, wanted: str = "") -> "Plan":
+        """Return what a run would do, without asking a model."""
+        runner = await self._runner()
+        return await runner.plan(situation, self._options(options, in_turn=False), wanted or options.strategy)
+
+    async def is_due(self, situation: Situation, options: ContextOptions) -> bool:
+        """Say whether the strategy's own trigger is reached; without one nothing is loaded."""
+        if not (options.trigger_tokens or options.strategy_thresholds.strip()):
+            return False
+        runner = await self._runner()
+        try:
+            chosen = self._options(options, in_turn=True)
+        except SettingsError as error:
+            self._tell(str(error))
+            return False
+        return runner.is_due(situation, chosen, options.strategy)
+
+    @staticmethod
+    def prelude(situation: Situation, counter: TokenCounter) -> Mask | None:
+        """The ladder's lossless rung. Runs in a thread."""
+        from roo_tui.context.strategies.lossless import mask
+
+        return mask(situation, counter, in_turn=situation.trigger == "automatic")
+
+    async def _runner(self) -> "Runner":
+        if self._loaded is None:
+            self._loaded = await asyncio.to_thread(self._load)
+        return self._loaded
+
+    def _load(self) -> "Runner":
+        from roo_tui.context.strategies.hooks import Hooks
+        from roo_tui.context.strategies.plugins import built_in, load_plugins
+        from roo_tui.context.strategies.runner import Runner
+
+        registry = built_in()
+        extensions, problems = load_plugins(registry)
+        for problem in problems:
+            self._tell(problem)
+        hooks = self._runtime.settings.hooks
+        environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
+        return Runner(
+            registry,
+            extensions,
+            Hooks(hooks.before_condense, hooks.after_condense, self._runtime.root, environment),
+        )
+
+    def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":
+        from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+
+        return StrategyOptions(
+            self._runtime.counter,
+            context=options,
+            thresholds=Thresholds(options.trigger_tokens, options.stop_tokens, options.min_gain_tokens),
+            per_strategy=thresholds_of(options.strategy_thresholds),
+            preset=options.smart_preset,
+            custom=options.smart_config,
+            profiles=self._profile_model,
+            in_turn=in_turn,
+        )
+
+    def _profile_model(self, name: str) -> "ProfileModel | None":
+        """Return the model of a profile that a pass names."""
+        from roo_tui.context.strategies.protocol import ProfileModel
+
+        profile = self._runtime.settings.profiles.get(name)
+        if profile is None:
+            return None
+        model = self._runtime.models.of(profile)
+
+        async def ask(request: Request) -> AsyncIterator[ModelEvent]:
+            async with aclosing(with_retries(model, request, lambda *_: None)) as events:
+                async for event in events:
+                    if not isinstance(event, Restarted):
+                        yield event
+
+        window = limits(model.info, window=profile.window, max_output=profile.max_output).window
+        return ProfileModel(ask, Summariser(model.info, window, self._runtime.calibration.ratio(model.info)))
+
+
+def thresholds_of(text: str) -> "dict[str, Thresholds]":
+    """Return the thresholds of single strategies by id.
+
+    Raises:
+        SettingsError: the text is not JSON of the form that is asked for; the field is named.
+    """
+    from roo_tui.context.strategies.protocol import Thresholds
+
+    if not text.strip():
+        return {}
+    known = ("trigger_tokens", "stop_tokens", "min_gain_tokens")
+    try:
+        given: Any = json.loads(text)
+    except ValueError as error:
+        raise SettingsError(f"context.strategy_thresholds is not JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise SettingsError("context.strategy_thresholds must be an object with a strategy's name for each key.")
+    found = {}
+    for name, values in given.items():
+        place = f"context.strategy_thresholds: {name}"
+        if not isinstance(values, dict) or not set(values) <= set(known):
+            raise SettingsError(f"{place} must be an object with {', '.join(known)}.")
+        for key, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise SettingsError(f"{place}.{key} is {value!r}, but must be a whole number from 0.")
+        found[name] = Thresholds(*(values.get(key, 0) for key in known))
+    return found
