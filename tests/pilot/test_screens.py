@@ -121,7 +121,7 @@ async def test_rewind_of_an_empty_task_says_so() -> None:
 
 def tasks(count: int) -> list[TaskInfo]:
     return [
-        TaskInfo(f"id{n}", f"Task [number] {n}", "/home/ada/app", T0, T0 - n * 3_600_000, n, n / 10)
+        TaskInfo(f"id{n}", f"Task [number] {n}", "/srv/ada/app", T0, T0 - n * 3_600_000, n, n / 10)
         for n in range(1, count + 1)
     ]
 

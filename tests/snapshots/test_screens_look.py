@@ -9,9 +9,12 @@ from textual.pilot import Pilot
 
 from roo_tui.domain.views import (
     AnswerRow,
+    ContextBreakdown,
     DiffView,
+    EntryShare,
     FileChange,
     FileView,
+    KindShare,
     ReductionRow,
     RewindPoint,
     RewindPreview,
@@ -32,7 +35,7 @@ Steps = Callable[[Started], Awaitable[None]]
 def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Same clock everywhere, nothing moves."""
     monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("HOME", "/srv/ada")
     time.tzset()
     yield
     monkeypatch.undo()
@@ -61,7 +64,7 @@ def conversation() -> FakeEngine:
         engine.append(row)
     engine.read.the_header = type(engine.read.the_header)(
         task_id=TASK,
-        workspace="/home/ada/src/app",
+        workspace="/srv/ada/src/app",
         profile="default",
         model="claude-sonnet-5-5",
         cost_usd=0.42,
@@ -108,6 +111,20 @@ async def rewind(screen: Started) -> None:
 
 async def settings(screen: Started) -> None:
     await screen.press("f2")
+    # How long the form is says nothing about how it looks.
+    screen.app.screen.query_one("#form").styles.scrollbar_size_vertical = 0
+
+
+async def context(screen: Started) -> None:
+    kinds = (KindShare("results of read_file", 5_200), KindShare("summaries", 3_600), KindShare("[tools]", 1_074))
+    entries = (EntryShare(3, "user", "## Conversation Summary", 3_600), EntryShare(4, "user", "go on [with]", 40))
+    screen.engine.read.breakdown = ContextBreakdown(9_874, kinds, entries)
+    await screen.press("f5")
+
+
+async def failed(screen: Started) -> None:
+    screen.chat.tell("The provider refused the request: the key is not valid. " * 3, "error")
+    await screen.settle()
 
 
 LOOKS = {
@@ -121,6 +138,8 @@ LOOKS = {
     "rewind 80x24": (rewind, SMALL, ""),
     "rewind 120x40": (rewind, LARGE, ""),
     "settings 80x24": (settings, SMALL, ""),
+    "context 80x24 ansi": (context, SMALL, "ansi-dark"),
+    "failed 80x24 light": (failed, SMALL, "roo-light"),
 }
 
 

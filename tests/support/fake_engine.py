@@ -58,7 +58,7 @@ class FakeReader:
         self.the_header = Header(
             task_id=TASK,
             title="",
-            workspace="/home/ada/app",
+            workspace="/srv/ada/app",
             profile="default",
             model="claude-sonnet-5-5",
             cost_usd=0.42,

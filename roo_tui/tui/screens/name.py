@@ -42,7 +42,9 @@ class NameScreen(ModalScreen[str]):
         elif name in self._taken:
             problem = words.PROFILE_NAME_TAKEN
         if problem:
-            self.query_one(".dialog-keys", Static).update(problem)
+            keys = self.query_one(".dialog-keys", Static)
+            keys.update(problem)
+            keys.add_class("-problem")
         else:
             self.dismiss(name)
 

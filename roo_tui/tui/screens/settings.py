@@ -23,8 +23,6 @@ Changes = dict[str, Any]
 ChangeSettings = Callable[[Changes], Awaitable[Settings]]
 """Saves changes at once and returns the settings as they are then. Raises RooError."""
 
-_SECTIONS = ("context", "profile", "approvals", "checkpoints", "appearance")
-
 
 class SettingsScreen(Page[Changes | None]):
     """Dismisses with the changed settings by dotted key, None if nothing is to be saved."""
@@ -61,8 +59,9 @@ class SettingsScreen(Page[Changes | None]):
             text = "\n".join(f"• {clean(problem)}" for problem in self._settings.problems)
             rows.append(Static(words.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
             rows.append(Static(text, classes="problems", markup=False))
-        for head in _SECTIONS:
-            rows.append(Static(words.SETTINGS_SECTION[head], classes="section", markup=False))
+        for head in _sections():
+            title = words.SETTINGS_SECTION.get(head, head.capitalize())
+            rows.append(Static(title, classes="section", markup=False))
             if head == "profile":
                 rows.append(Vertical(*self._profile_rows(), id="profile"))
             else:
@@ -245,3 +244,9 @@ class SettingsScreen(Page[Changes | None]):
             if not await self.app.push_screen_wait(screen):
                 return
         self.dismiss(None)
+
+
+def _sections() -> list[str]:
+    """Return the first parts of all keys: those with a title in its order, then any others."""
+    heads = [field.key.partition(".")[0] for field in fields()]
+    return [head for head in dict.fromkeys([*words.SETTINGS_SECTION, *heads]) if head != "profiles" and head in heads]

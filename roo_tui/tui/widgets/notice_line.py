@@ -127,11 +127,12 @@ class NoticeLine(Widget):
         if said is None:
             return Content.styled("─" * width, rule)
         style = self.get_visual_style("notice--faded" if self._faded else f"notice--{said.level}", partial=True)
+        muted = self.get_visual_style("notice--faded", partial=True)
         mark = _MARKS[said.level]
         first, *rest = self._lines(width)
         close = f" {words.NOTICE_DISMISS} " if said.level == "error" else ""
         line = max(0, width - 4 - cell_len(mark + first) - len(close))
-        rows = [Content.assemble(("── ", rule), (mark + first, style), (" " + "─" * line, rule), (close, rule))]
+        rows = [Content.assemble(("── ", rule), (mark + first, style), (" " + "─" * line, rule), (close, muted))]
         rows += [Content.assemble("   ", " " * len(mark), (line, style)) for line in rest]
         return Content("\n").join(rows)
 
