@@ -4,7 +4,7 @@ the start path and lets tests drive the screens with a scripted one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
     from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo
@@ -43,6 +43,8 @@ class Reader(Protocol):
 
     async def context_breakdown(self) -> ContextBreakdown: ...
 
+    async def forecasts(self) -> tuple[Forecast, ...]: ...
+
     async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]: ...
 
     def queue(self) -> tuple[QueuedMessage, ...]: ...
@@ -62,13 +64,6 @@ class Reader(Protocol):
     def custom_commands(self) -> list[tuple[str, str]]: ...
 
     async def files(self) -> list[str]: ...
-
-
-@runtime_checkable
-class Forecasting(Protocol):
-    """A reader that knows beforehand what each way to reduce the context would come to."""
-
-    async def forecasts(self) -> tuple[Forecast, ...]: ...
 
 
 class EngineProtocol(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from roo_tui.domain.errors import RooError, WouldOverwrite
 from roo_tui.prompt_files import render
 from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol, Forecasting
+from roo_tui.tui.engine_protocol import EngineProtocol
 
 if TYPE_CHECKING:
     from roo_tui.domain.ids import EntryId
@@ -52,9 +52,7 @@ class Flows:
         """Show what a condense would come to before it is made."""
         from roo_tui.tui.screens.forecast import ForecastScreen
 
-        read = self._engine.read
-        forecasts = await read.forecasts() if isinstance(read, Forecasting) else ()
-        if await self._ask(ForecastScreen(forecasts)):
+        if await self._ask(ForecastScreen(await self._engine.read.forecasts())):
             await self._engine.condense(instructions)
 
     async def find(self, query: str) -> None:
