@@ -175,6 +175,17 @@ def _context(arguments: argparse.Namespace) -> int:
     return _asyncio_run(show_context(engine, task_id, sys.stdout, as_json=arguments.json))
 
 
+def _bench(arguments: argparse.Namespace) -> int:
+    from roo_tui.headless.figures import show_comparison
+
+    settings = _settings(arguments, Path.cwd())
+    if arguments.ask:
+        _require_key(settings, demo=False)
+    engine = _engine(Path.cwd(), settings)
+    work = show_comparison(engine, arguments.paths, sys.stdout, ask_model=arguments.ask, as_json=arguments.json)
+    return _asyncio_run(work)
+
+
 def _stats(arguments: argparse.Namespace) -> int:
     from roo_tui.headless.figures import show_stats
 
@@ -377,6 +388,11 @@ def _command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument("id", metavar="ID")
             parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")
             parser.add_argument("--format", choices=("json", "jsonl", "markdown"), default="markdown")
+        case "bench":
+            parser.add_argument("what", choices=("condense",), help="what to compare")
+            parser.add_argument("paths", metavar="PATH", nargs="+", help="a file of messages, or a task's id")
+            parser.add_argument("--ask", action="store_true", help="ask the model (it costs); else the log's outline")
+            parser.add_argument("--json", action="store_true", help="print it as JSON")
         case "stats":
             parser.add_argument("--json", action="store_true", help="print a JSON list, one object a reduction")
         case "context":
@@ -408,5 +424,6 @@ _COMMANDS: dict[str, tuple[str, Any]] = {
     "undo": ("Take back a task's newest condense, truncation or rewind", _undo),
     "context": ("Say what fills a task's context window, by kind and by entry", _context),
     "stats": ("Say what every condense, truncation and mask came to", _stats),
+    "bench": ("Compare the strategies on conversations: bench condense PATH…", _bench),
     "doctor": ("Say what is found, what is missing, and what to do", _doctor),
 }

@@ -246,6 +246,21 @@ class CondensePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one strategy came to on one conversation. `survived` of `artefacts` are in context; cost in US dollars."""
+
+    strategy: str
+    preset: str
+    tokens_before: int
+    tokens_after: int
+    artefacts: int
+    survived: int
+    cost_usd: float | None
+    duration_s: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Forecast:
     """What one way to reduce the context would come to now; `label` names the way.
 

@@ -1,6 +1,7 @@
 """How full the context of the open task is, against which limits: the one count for bar, policy and rows."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
@@ -62,16 +63,24 @@ class ContextGauge:
         allowed = limits(info, window=profile.window, max_output=profile.max_output).allowed_tokens
         return self._used * self._runtime.calibration.ratio(info) / self.ratio() <= allowed
 
-    def room_for(self, text: str) -> int | None:
-        """Return how many characters of a result may be shown; None where all of it fits into the free space.
+    def fitting(self, text: str, cut: Callable[[int], str]) -> str:
+        """Return the text of a result, shortened by `cut(characters)` until it alone makes no condense due.
 
-        What does not fit is cut so far that it alone makes no condense due. Counts tokens: call it in a thread.
+        Text that fits into the free space stays as it is. Counts tokens: call it in a thread.
         """
-        figures, size = self.limits(), round(self.ratio() * self._runtime.counter.count_text(text))
+        figures, size = self.limits(), self._size(text)
         if size <= figures.allowed_tokens - self._used:
-            return None
-        free = max(figures.trigger_tokens - self._used - _SPARE, _LEAST_SHOWN)
-        return len(text) * free // size if free < size else None
+            return text
+        most = max(figures.trigger_tokens - self._used - _SPARE, _LEAST_SHOWN)
+        shown, characters = text, float(len(text))
+        while size > most:
+            characters *= 0.98 * most / size
+            shown = cut(int(characters))
+            size = self._size(shown)
+        return shown
+
+    def _size(self, text: str) -> int:
+        return round(self.ratio() * self._runtime.counter.count_text(text))
 
     def use(self) -> ContextUse:
         figures = self.limits()

@@ -8,15 +8,18 @@ from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
+from roo_tui.context.log import Log
 from roo_tui.context.pins import pin
 from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import CondensePlan
+from roo_tui.domain.views import Comparison, CondensePlan
 from roo_tui.engine import importing
 from roo_tui.engine.asked import Asked, Preset
 from roo_tui.engine.bus import Bus, EventStream
+from roo_tui.engine.comparing import compare
 from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.models import Models
 from roo_tui.engine.project import read_project
@@ -241,6 +244,25 @@ class Engine:
         """
         self._require_idle()
         return await self._open().context.plan(Asked(instructions, strategy, preset), specs())
+
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]:
+        """Return what each strategy would come to on a file of messages or a stored task (by its id); changes nothing.
+
+        Raises:
+            ExchangeError: the file is not what it should be.
+            TaskNotFound: there is no such file, and no task of this id.
+        """
+        if Path(source).is_file():
+            from roo_tui.store.exchange.messages import read_messages
+
+            bodies = await asyncio.to_thread(read_messages, Path(source))
+            path = tuple(Entry(number, number - 1 or None, 0, body) for number, body in enumerate(bodies, 1))
+        else:
+            stored = await self._runtime.store.load((await self._runtime.store.find_task(source)).id)
+            path = Log(stored.entries, stored.head).path()
+        if not path:
+            raise CommandRefused(f"{source} holds no messages.")
+        return await compare(self._runtime, path, ask_model=ask_model)
 
     async def truncate(self) -> None:
         """Hide the oldest half of what is visible."""

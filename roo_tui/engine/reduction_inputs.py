@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,7 +74,6 @@ async def situation_of(
 
 def services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> Services:
     """Return what one reduction may call; its text and its waiting are told as events of `condense_id`."""
-    model = condense_model(runtime)
 
     def waiting(attempt: int, of: int, seconds: float, reason: str) -> None:
         task.emit(RetryWaiting(task.id, "condense", attempt, of, seconds, reason))
@@ -82,19 +81,27 @@ def services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> Services:
     def on_text(text: str) -> None:
         task.emit(CondenseText(task.id, condense_id, text))
 
+    return Services(
+        ask=asker(condense_model(runtime), waiting),
+        counter=runtime.counter,
+        fold=fold_files(runtime.workspace, runtime.outliner),
+        digests=_digests(runtime.workspace),
+        on_text=on_text,
+    )
+
+
+def asker(
+    model: Model, waiting: Callable[[int, int, float, str], None] = lambda *_: None
+) -> Callable[[Request], AsyncIterator[ModelEvent]]:
+    """Return the function that asks a model, with retries; each attempt begins with `Started`."""
+
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
         async with aclosing(with_retries(model, request, waiting)) as events:
             async for event in events:
                 if not isinstance(event, Restarted):
                     yield event
 
-    return Services(
-        ask=ask,
-        counter=runtime.counter,
-        fold=fold_files(runtime.workspace, runtime.outliner),
-        digests=_digests(runtime.workspace),
-        on_text=on_text,
-    )
+    return ask
 
 
 def condense_model(runtime: Runtime) -> Model:

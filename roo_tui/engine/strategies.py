@@ -3,8 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from roo_tui.context.ladder import native
@@ -15,9 +14,8 @@ from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
-from roo_tui.domain.requests import ModelEvent, Request
+from roo_tui.engine.reduction_inputs import asker
 from roo_tui.engine.runtime import Runtime
-from roo_tui.llm.retry import Restarted, with_retries
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
@@ -123,15 +121,8 @@ class Strategies:
         if profile is None:
             return None
         model = self._runtime.models.of(profile)
-
-        async def ask(request: Request) -> AsyncIterator[ModelEvent]:
-            async with aclosing(with_retries(model, request, lambda *_: None)) as events:
-                async for event in events:
-                    if not isinstance(event, Restarted):
-                        yield event
-
         window = limits(model.info, window=profile.window, max_output=profile.max_output).window
-        return ProfileModel(ask, Summariser(model.info, window, self._runtime.calibration.ratio(model.info)))
+        return ProfileModel(asker(model), Summariser(model.info, window, self._runtime.calibration.ratio(model.info)))
 
 
 def thresholds_of(text: str) -> "dict[str, Thresholds]":

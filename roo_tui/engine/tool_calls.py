@@ -147,10 +147,10 @@ class ToolCalls:
         if not isinstance(words, str) or len(words) <= _SURELY_FITS:
             return outcome
         await self._gauge.refresh()
-        room = await asyncio.to_thread(self._gauge.room_for, words)
-        if room is None:
+        rest = render("replies/result_rest").strip()
+        shown = await asyncio.to_thread(self._gauge.fitting, words, lambda most: limit_output(words, most, rest).text)
+        if shown == words:
             return outcome
-        shown = limit_output(words, room, render("replies/result_rest").strip()).text
         facts = replace(outcome.facts, full_content=False)
         return replace(outcome, for_model=shown, facts=facts, full_output=outcome.full_output or words)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from roo_tui.domain.entries import Entry, StoredReduction, TaskInfo
 from roo_tui.domain.events import Event
 from roo_tui.domain.ids import EntryId, TaskId
-from roo_tui.domain.views import CondensePlan, ContextBreakdown, ContextUse, Header, Row
+from roo_tui.domain.views import Comparison, CondensePlan, ContextBreakdown, ContextUse, Header, Row
 
 
 class EventSource(Protocol):
@@ -65,6 +65,8 @@ class EngineProtocol(Protocol):
     async def idle(self) -> None: ...
 
     async def condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> None: ...
+
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]: ...
 
     async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> CondensePlan: ...
 

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from roo_tui.domain.entries import StoredReduction
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.markers import CondenseFailed, Reduction
-from roo_tui.domain.views import ContextBreakdown
+from roo_tui.domain.views import Comparison, ContextBreakdown
 from roo_tui.headless.as_json import encode, plain
 from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
@@ -35,6 +35,33 @@ def _context_lines(found: ContextBreakdown, window: int) -> Iterable[str]:
     yield ""
     for entry in found.by_entry:
         yield f"{entry.tokens:>10,}  {entry_ref(entry.entry_id):<7}{entry.role:<10} {one_line(entry.title)}"
+
+
+async def show_comparison(
+    engine: EngineProtocol, sources: list[str], out: TextIO, *, ask_model: bool, as_json: bool
+) -> ExitCode:
+    """Print what each strategy comes to on each conversation."""
+    async with started(engine):
+        found = {source: await engine.compare_strategies(source, ask_model=ask_model) for source in sources}
+    if as_json:
+        print(encode({source: [plain(row) for row in rows] for source, rows in found.items()}), file=out)
+        return ExitCode.OK
+    for source, rows in found.items():
+        print(one_line(source, 200), file=out)
+        print(f"  {'strategy':<22}{'tokens':>22}{'freed':>8}{'survived':>11}{'cost':>9}{'seconds':>9}", file=out)
+        out.writelines(f"  {_comparison_line(row)}\n" for row in rows)
+    return ExitCode.OK
+
+
+def _comparison_line(row: Comparison) -> str:
+    name = f"{row.strategy} {row.preset}".strip()
+    if row.note:
+        return f"{name:<22}  {one_line(row.note, 120)}"
+    tokens = f"{row.tokens_before:,} → {row.tokens_after:,}"
+    freed = f"{100 * (row.tokens_before - row.tokens_after) / max(row.tokens_before, 1):.0f} %"
+    survived = f"{row.survived} of {row.artefacts}"
+    cost = "?" if row.cost_usd is None else f"${row.cost_usd:.2f}"
+    return f"{name:<22}{tokens:>22}{freed:>8}{survived:>11}{cost:>9}{row.duration_s:>9.2f}"
 
 
 async def show_stats(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:

@@ -152,3 +152,25 @@ async def test_the_command_line_plans_and_runs_a_strategy(workspace: Path) -> No
 def test_thresholds_that_cannot_be_used_name_the_field(text: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         thresholds_of(text)
+
+
+async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(workspace: Path) -> None:
+    model = ScriptedModel([*reads(3), "Done. " * 200])
+    engine, recorder = await started(workspace, model)
+    await recorder.turn("read it, and never change [big.txt]")
+    await recorder.turn("again")
+    task_id, before = engine.read.header().task_id, engine.read.session.task.log.path()
+    asked = len(model.requests)
+    found = await engine.compare_strategies(task_id)
+    assert [(row.strategy, row.preset) for row in found] == [
+        ("lossless", ""),
+        ("truncation", ""),
+        ("smart", "conservative"),
+        ("smart", "balanced"),
+        ("smart", "aggressive"),
+        ("native", ""),
+    ]
+    assert all(row.note or row.tokens_after < row.tokens_before for row in found)
+    assert found[0].survived == found[0].artefacts > 0
+    assert engine.read.session.task.log.path() == before and len(model.requests) == asked
+    await engine.close()
