@@ -7,6 +7,7 @@ from roo_tui.context.effective import effective_history
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolUse, tool_results
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
+from roo_tui.domain.ids import EntryId
 from roo_tui.domain.requests import ToolSpec
 from roo_tui.domain.views import ContextBreakdown, EntryShare, KindShare
 from roo_tui.plain_text import one_line
@@ -21,28 +22,30 @@ _MARKED_TEXTS = (
 
 
 def breakdown(
-    path: Sequence[Entry], counter: TokenCounter, ratio: float, *, system: Sequence[str], tools: Sequence[ToolSpec]
+    path: Sequence[Entry], counter: TokenCounter, tokens: int, *, system: Sequence[str], tools: Sequence[ToolSpec]
 ) -> ContextBreakdown:
     """Return the context tokens of the next request by kind (largest first) and by entry (in path order).
 
-    Raw counts times `ratio`, so that the parts and the bar speak of the same tokens. Counts everything that is visible:
-    call it in a thread.
+    The parts are shares of `tokens`, the count that the bar shows. Counts everything that is visible: call it in a
+    thread.
     """
     kinds: Counter[str] = Counter()
     kinds["system prompt"] = counter.count_request(system, ())
     kinds["tools"] = counter.count_request((), tools)
     calls = _calls(path)
-    entries = []
+    found: list[tuple[EntryId, str, str, int]] = []
     for visible in effective_history(path):
         total = 0
         for block in visible.blocks:
-            tokens = counter.count_block(block)
-            kinds[_kind(block, visible.role, visible.source, calls)] += tokens
-            total += tokens
+            raw = counter.count_block(block)
+            kinds[_kind(block, visible.role, visible.source, calls)] += raw
+            total += raw
         title = _title(visible.blocks, calls)
-        entries.append(EntryShare(visible.entry_id, visible.role, title, round(ratio * total)))
-    by_kind = [KindShare(kind, round(ratio * tokens)) for kind, tokens in kinds.most_common() if tokens]
-    return ContextBreakdown(sum(share.tokens for share in by_kind), tuple(by_kind), tuple(entries))
+        found.append((visible.entry_id, visible.role, title, total))
+    ratio = tokens / max(kinds.total(), 1)
+    by_kind = tuple(KindShare(kind, round(ratio * raw)) for kind, raw in kinds.most_common() if raw)
+    by_entry = tuple(EntryShare(entry_id, role, title, round(ratio * raw)) for entry_id, role, title, raw in found)
+    return ContextBreakdown(tokens, by_kind, by_entry)
 
 
 def _calls(path: Sequence[Entry]) -> dict[str, str]:

@@ -166,7 +166,7 @@ class ContextGauge:
         """Return what fills the context window, by kind and by entry."""
         path, runtime = self._task.log.path(), self._runtime
         return await asyncio.to_thread(
-            breakdown, path, runtime.counter, self.ratio(), system=runtime.system, tools=specs()
+            breakdown, path, runtime.counter, self._used, system=runtime.system, tools=specs()
         )
 
     def ratio(self) -> float:

@@ -23,7 +23,8 @@ HISTORY = (
 
 
 def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
-    found = breakdown(path(*HISTORY), COUNTER, 1.0, system=("You are an agent.",), tools=TOOLS)
+    sent = COUNTER.count_request(("You are an agent.",), TOOLS, [entry.body for entry in path(*HISTORY)])
+    found = breakdown(path(*HISTORY), COUNTER, sent, system=("You are an agent.",), tools=TOOLS)
     assert {share.kind for share in found.by_kind} == {
         "system prompt",
         "tools",
@@ -34,14 +35,13 @@ def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
         "results of read_file",
     }
     assert found.by_kind[0].kind == "results of read_file"
-    sent = COUNTER.count_request(("You are an agent.",), TOOLS, [entry.body for entry in path(*HISTORY)])
-    assert found.tokens == sent
+    assert sum(share.tokens for share in found.by_kind) == found.tokens == sent
     assert [share.title for share in found.by_entry] == ["fix it", "read_file", "read_file"]
 
 
 def test_what_a_condense_hides_fills_nothing() -> None:
     condensed = (*HISTORY, Condense((1, 2, 3), (Text("## Conversation Summary\nAll of it."),)))
-    found = breakdown(path(*condensed), COUNTER, 2.0, system=(), tools=())
+    found = breakdown(path(*condensed), COUNTER, 1_000, system=(), tools=())
     assert [share.kind for share in found.by_kind] == ["summaries"]
-    assert found.tokens == 2 * COUNTER.count_text("## Conversation Summary\nAll of it.")
+    assert found.by_kind[0].tokens == 1_000
     assert [share.entry_id for share in found.by_entry] == [4]
