@@ -15,8 +15,11 @@ test: $(V)/.ok ## set up, check style, types and layers, run every test
 	@$(V)/bin/mypy
 	@$(V)/bin/python -m pytest -q -n auto $(ARGS)
 
+properties: $(V)/.ok ## play 10,000 sequences of operations and print what happened: make properties ARGS="--sequences 500"
+	@$(V)/bin/python -m tests.properties $(ARGS)
+
 format: $(V)/.ok ## format and fix what can be fixed
 	@$(V)/bin/ruff check -q --fix . || true
 	@$(V)/bin/ruff format -q .
 
-.PHONY: run test format
+.PHONY: run test properties format

@@ -100,6 +100,7 @@ async def attempted(history: History, fault: str, *, warm: bool, **values: Any) 
     return (failed(here, services, "Cancelled.", cancelled=True),)
 
 
+@pytest.mark.line("C27")
 @settings(
     max_examples=EXAMPLES or 40,
     deadline=None,

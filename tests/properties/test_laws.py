@@ -31,6 +31,8 @@ from tests.support.api_rules import violations
 from tests.support.histories import History, loaded, saved
 from tests.support.odd_blocks import MODEL, PROVIDER, answer_blocks, contents, user_blocks, words
 
+pytestmark = pytest.mark.line("A2", "A3", "D34")
+
 EXAMPLES = int(os.environ.get("ROO_TUI_EXAMPLES", "0"))
 
 

@@ -61,7 +61,16 @@ from tests.support.sequences import (
 
 COUNTER = TokenCounter()
 _LONGEST_S = 60.0
-_OF_CONTEXT = ("auto_condense", "fallback", "keep_newest_turns", "append_receipt", "background_condense")
+_OF_CONTEXT = (
+    "auto_condense",
+    "strategy",
+    "smart_preset",
+    "lossless_first",
+    "fallback",
+    "keep_newest_turns",
+    "append_receipt",
+    "background_condense",
+)
 _PICTURE = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e221bc33"
     "0000000049454e44ae426082"
@@ -78,18 +87,21 @@ class Broken(AssertionError):
 
 @dataclass
 class Figures:
-    """What was played, to see that nothing was left out: `happened` counts operations, markers, faults and failures."""
+    """What was played, to see that nothing was left out: `happened` counts operations, markers, faults and failures,
+    `different` has a hash of each sequence."""
 
     sequences: int = 0
     operations: int = 0
     requests: int = 0
     happened: Counter[str] = field(default_factory=Counter)
+    different: set[int] = field(default_factory=set)
 
     def add(self, other: "Figures") -> None:
         self.sequences += other.sequences
         self.operations += other.operations
         self.requests += other.requests
         self.happened += other.happened
+        self.different |= other.different
 
 
 def prepare(workspace: Path) -> None:
@@ -112,15 +124,27 @@ def without_waiting() -> Any:
 
 
 class Conversation:
-    """One task under a setting, from its first operation to the last. `settled_s` is how often it looks for the end."""
+    """One task under a setting, from its first operation to the last.
 
-    def __init__(self, workspace: Path, setting: Setting, open_store: Callable[[], Any], *, poll_s: float = 0) -> None:
+    `open_store` gives a new program the store that the one before used. With threads, `poll_s` are the seconds between
+    two looks whether something still runs.
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        setting: Setting,
+        open_store: Callable[[], Any],
+        *,
+        checkpoints: bool = False,
+        poll_s: float = 0,
+    ) -> None:
         self.figures = Figures(sequences=1)
         self._workspace = workspace
         self._open_store = open_store
         self._poll_s = poll_s
         self._partners = _partners(workspace, setting)
-        self._settings = _settings(workspace, setting)
+        self._settings = _settings(workspace, setting, checkpoints)
         self._now_s = 0.0
         self._words = 0
         self._leave_questions = False
@@ -281,7 +305,7 @@ class Conversation:
         try:
             await self._perform(operation)
         except RooError as error:
-            self.figures.happened[f"refused: {type(error).__name__} {error}"] += 1
+            self.figures.happened[f"refused: {type(error).__name__}"] += 1
 
     async def _perform(self, operation: Plain) -> None:
         engine = self._engine
@@ -291,12 +315,13 @@ class Conversation:
                 await self._turn(operation)
             case Cancelled():
                 await self._cancelled(operation)
-            case CondenseNow(fault=fault, instructions=instructions):
+            case CondenseNow(fault=fault, instructions=instructions, strategy=strategy, preset=preset):
                 self._misbehave(fault)
-                await engine.condense(instructions)
+                await engine.condense(instructions, strategy=strategy, preset=preset)
                 await self._settled()
             case MaskNow():
-                await self._mask()
+                await engine.condense(strategy="lossless")
+                await self._settled()
             case TruncateNow():
                 await engine.truncate()
             case Undo(which=which):
@@ -349,25 +374,6 @@ class Conversation:
             await self._say(self._new_words("small"), then=at_once if operation.at == "request" else None)
         finally:
             self._leave_questions = False
-
-    async def _mask(self) -> None:
-        """Mask as the strategy that the engine calls does."""
-        from roo_tui.context.strategies.lossless import mask
-
-        session = self._session
-        await session.gauge.refresh()
-        here = situation(
-            self._path,
-            COUNTER,
-            system=self._engine._runtime.system,
-            tools=specs(),
-            model=self._engine._runtime.model.info,
-            context_tokens=session.gauge.tokens,
-            ratio=session.gauge.ratio(),
-        )
-        marker = mask(here, COUNTER)
-        if marker is not None:
-            await session.context._apply((marker,))
 
     def _foreign(self, operation: SaveAndLoad | Imported | ForeignMarker) -> list[Body]:
         match operation:
@@ -427,6 +433,7 @@ class Conversation:
         for _ in range(60):
             end = await self._say(f"Go on, please ({self._words}).")
             self._words += 1
+            self._check_requests()
             if end is None:
                 raise Broken("stuck", "no turn began")
             if end.reason == "completed":
@@ -474,7 +481,8 @@ class Conversation:
 
     # Laws.
 
-    def _check(self) -> None:
+    def _check_requests(self) -> None:
+        """The API refused nothing but what was too long."""
         for partner in self._partners.values():
             self.figures.requests += partner.requests
             self.figures.happened["requests for a summary"] += partner.summaries
@@ -482,6 +490,9 @@ class Conversation:
             partner.requests = partner.summaries = partner.overflows = 0
             if partner.refused:
                 raise Broken("refused", "; ".join(partner.refused))
+
+    def _check(self) -> None:
+        self._check_requests()
         if self._errors:
             raise Broken("stuck", "; ".join(self._errors))
         self._check_entries()
@@ -514,11 +525,13 @@ class Conversation:
         happened = self.figures.happened
         match body:
             case Condense(figures=figures):
-                happened[f"condense {figures.trigger} {figures.shape}".strip()] += 1
+                happened[f"condense {figures.trigger} {figures.shape or 'of another program'}"] += 1
+                happened[f"by strategy {figures.strategy}"] += 1
             case Truncation(figures=figures):
                 happened[f"truncation {figures.trigger}"] += 1
-            case Mask():
-                happened["mask"] += 1
+            case Mask(figures=figures):
+                happened[f"mask {figures.trigger}"] += 1
+                happened[f"by strategy {figures.strategy}"] += 1
             case CondenseFailed(trigger=trigger, cancelled=cancelled):
                 happened[f"condense {'cancelled' if cancelled else 'failed'} {trigger}"] += 1
             case Toggle(on=on):
@@ -601,10 +614,10 @@ def _partners(workspace: Path, setting: Setting) -> dict[str, Partner]:
     }
 
 
-def _settings(workspace: Path, setting: Setting) -> Settings:
+def _settings(workspace: Path, setting: Setting, checkpoints: bool) -> Settings:
     file = workspace.parent / "settings.toml"
     file.unlink(missing_ok=True)
     overrides = {f"context.{name}": getattr(setting, name) for name in _OF_CONTEXT}
-    overrides |= {"context.threshold_percent": setting.percent, "checkpoints.enabled": setting.checkpoints}
+    overrides |= {"context.threshold_percent": setting.percent, "checkpoints.enabled": checkpoints}
     overrides |= {"profiles.other.model": "other", "profiles.default.model": "default"}
     return settings_room.load(file=file, workspace=workspace, environ={}, overrides=overrides)

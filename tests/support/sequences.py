@@ -17,6 +17,8 @@ Size = Literal["blank", "small", "medium", "large", "giant"]
 Fault = Literal[
     "", "500", "timeout", "empty", "tool call", "longer", "no summary", "cut", "refusal", "too long", "cancel"
 ]
+Strategy = Literal["", "native", "lossless", "truncation", "smart"]
+Preset = Literal["", "conservative", "balanced", "aggressive"]
 FAULTS: tuple[Fault, ...] = (
     "500",
     "timeout",
@@ -74,10 +76,12 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class CondenseNow:
-    """A condense by hand; `fault` is what the summarising model does."""
+    """A condense by hand; `fault` is what the summarising model does. Blank means the settings' strategy and preset."""
 
     fault: Fault = ""
     instructions: str = ""
+    strategy: Strategy = ""
+    preset: Preset = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +189,14 @@ class Setting:
     percent: int = 100
     factor: float = 1.0
     auto_condense: bool = True
+    strategy: Strategy = "native"
+    smart_preset: Preset = "balanced"
+    lossless_first: bool = True
     fallback: Literal["outline", "truncation", "error"] = "truncation"
     keep_newest_turns: int = 0
     append_receipt: bool = False
     background_condense: bool = False
     cache: bool = False
-    checkpoints: bool = False
 
     def model(self, window: int, *, other: bool = False) -> ModelInfo:
         """Return what is known of a model with this window."""
@@ -240,6 +246,10 @@ _stress = st.builds(
     st.sampled_from([0, 0, 1, 2]),
     condense=_rarely,
 )
+_presets: st.SearchStrategy[Preset] = st.sampled_from(["conservative", "balanced", "aggressive"])
+_by_strategy = st.builds(
+    CondenseNow, _faults, strategy=st.sampled_from(["native", "truncation", "smart", "smart"]), preset=_presets
+)
 _imported = st.builds(
     Imported,
     st.sampled_from([0, 0, 0, 4, 25]),
@@ -253,7 +263,7 @@ _plain: st.SearchStrategy[Plain] = st.one_of(
     _stress,
     st.builds(Cancelled, _answers, st.sampled_from(["words", "question", "request"])),
     st.builds(CondenseNow, _faults, st.sampled_from(["", "Keep the names."])),
-    st.builds(CondenseNow),
+    _by_strategy,
     st.builds(MaskNow),
     st.builds(TruncateNow),
     st.builds(Undo, _newest_or_any),
@@ -272,7 +282,7 @@ _plain: st.SearchStrategy[Plain] = st.one_of(
 _crashes = st.builds(Crash, _plain, st.integers(0, 12), st.booleans())
 _turns = st.one_of(_talk, _work, _stress)
 _reads = Turn("small", ((Said("read large"), Said("read small")), (Said("read large"), Said("text", "medium"))))
-_reductions = st.one_of(st.builds(CondenseNow), st.just(MaskNow()), st.just(TruncateNow()))
+_reductions = st.one_of(st.builds(CondenseNow), _by_strategy, st.just(MaskNow()), st.just(TruncateNow()))
 
 
 def _one(operations: st.SearchStrategy[Operation]) -> st.SearchStrategy[tuple[Operation, ...]]:
@@ -302,6 +312,9 @@ settings = st.builds(
     percent=st.sampled_from([100, 100, 90, 60, 30]),
     factor=st.sampled_from([1.0, 1.0, 0.8, 1.5]),
     auto_condense=st.sampled_from([True, True, True, False]),
+    strategy=st.sampled_from(["native", "native", "smart", "smart", "lossless", "truncation"]),
+    smart_preset=_presets,
+    lossless_first=st.booleans(),
     fallback=st.sampled_from(["truncation", "outline", "error"]),
     keep_newest_turns=st.sampled_from([0, 0, 1, 3]),
     append_receipt=st.booleans(),

@@ -89,7 +89,9 @@ def load_plugins(
 
 
 def _installed() -> list[EntryPoint]:
-    return [point for group in GROUPS for point in entry_points(group=group)]
+    # Each look reads the metadata of every installed package.
+    every = entry_points()
+    return [point for group in GROUPS for point in every.select(group=group)]
 
 
 def _fits(value: object, group: str) -> bool:
