@@ -9,7 +9,7 @@ import pytest
 from roo_tui import settings
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.errors import ModelError
-from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, Request
 from roo_tui.domain.views import FailureRow
 from roo_tui.tui.widgets.rows.notes import failure_sketch
@@ -121,7 +121,7 @@ async def test_after_a_failed_summary_the_history_is_as_it_was_and_is_sent_whole
 @pytest.mark.line("C28")
 async def test_after_a_failed_automatic_condense_every_way_out_by_hand_works(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 50, "context.fallback": "error"})
-    model = Talker([long(1), "two.", "three.", "four."], summary=BROKEN)
+    model = Talker([long(1), long(1), "three.", "four."], summary=BROKEN)
     model.tokens = lambda request: 60_000 if len(talking(model)) == 2 else 20_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("message 0 " + long(0))
@@ -134,8 +134,13 @@ async def test_after_a_failed_automatic_condense_every_way_out_by_hand_works(wor
         assert len(bodies(engine, Condense)) == 1
         await engine.undo()
         assert effective(engine) == seen
+        await engine.condense(strategy="lossless")
+        await engine.idle()
+        assert len(bodies(engine, Mask)) == 1 and str(effective(engine)).count(long(1)) == 1
+        await engine.undo()
+        assert effective(engine) == seen
         await engine.truncate()
-        assert len(bodies(engine, Truncation)) == 1 and long(1) not in str(effective(engine)[1:])
+        assert len(bodies(engine, Truncation)) == 1 and long(1) not in str(effective(engine)[1:3])
         await engine.undo()
         assert effective(engine) == seen
         point = [point for point in await engine.read.rewind_points() if point.kind == "user"][1]

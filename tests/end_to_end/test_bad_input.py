@@ -162,6 +162,7 @@ def test_files_that_cannot_be_written_or_read_as_text_stay_as_they_are(program: 
     assert (workspace / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.line("B14")
 def test_fifty_megabytes_of_output_are_kept_whole_and_sent_cut(program: Run, workspace: Path) -> None:
     command = f"{sys.executable} -c \"print((chr(121) * 99 + chr(10)) * 524_288, end='')\""
     with serving(answer(tool_call("execute_command", {"command": command}, "big")), DONE) as server:

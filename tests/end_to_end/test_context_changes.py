@@ -19,6 +19,7 @@ from tests.support.scripted_model import SUMMARY
 from tests.support.serving import without_waits
 
 LONG = answer(text("A long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})
+OTHER = answer(text("Another long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})
 SHORT = answer(text("Short."), usage={"input_tokens": 3_000, "output_tokens": 10})
 SUMMARISED = answer(text(SUMMARY))
 OVERLOADED = refusal(529, message="Overloaded")
@@ -70,8 +71,9 @@ async def condensed(engine: Engine, recorder: Recorder) -> CondenseEnded:
     return event
 
 
+@pytest.mark.line("C23")
 async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is_made_again(tmp_path: Path) -> None:
-    steps = [LONG, LONG, too_long(9_000, 8_000), SUMMARISED, SHORT]
+    steps = [LONG, OTHER, too_long(9_000, 8_000), SUMMARISED, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -82,8 +84,9 @@ async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is
         assert "Conversation Summary" in sent and "three" in sent and "A long answer" not in sent
 
 
+@pytest.mark.line("C23")
 async def test_an_automatic_condense_that_fails_over_the_limit_ends_in_a_truncation(tmp_path: Path) -> None:
-    nearly_full = answer(text("A long answer. " * 400), usage={"input_tokens": 17_000, "output_tokens": 1_600})
+    nearly_full = answer(text("Another long answer. " * 400), usage={"input_tokens": 17_000, "output_tokens": 1_600})
     steps = [LONG, nearly_full, *[OVERLOADED] * 4, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
@@ -94,8 +97,9 @@ async def test_an_automatic_condense_that_fails_over_the_limit_ends_in_a_truncat
         assert engine.read.context_use().used < 18_600
 
 
+@pytest.mark.line("C27")
 async def test_a_manual_condense_that_fails_changes_nothing(tmp_path: Path) -> None:
-    async with session(tmp_path, LONG, LONG, *[OVERLOADED] * 4, SHORT) as (engine, recorder, server):
+    async with session(tmp_path, LONG, OTHER, *[OVERLOADED] * 4, SHORT) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
         before = await engine.read.export("effective", "json")
@@ -107,8 +111,9 @@ async def test_a_manual_condense_that_fails_changes_nothing(tmp_path: Path) -> N
         assert len(server.requests[-1].body["messages"]) == 5
 
 
+@pytest.mark.line("D30")
 async def test_escape_in_the_middle_of_a_condense_hangs_up_and_changes_nothing(tmp_path: Path) -> None:
-    async with session(tmp_path, LONG, LONG, hang(SUMMARISED), SHORT) as (engine, recorder, server):
+    async with session(tmp_path, LONG, OTHER, hang(SUMMARISED), SHORT) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
         before = await engine.read.export("effective", "json")
@@ -125,8 +130,9 @@ async def test_escape_in_the_middle_of_a_condense_hangs_up_and_changes_nothing(t
         assert (await recorder.turn("three")).reason == "completed"
 
 
+@pytest.mark.line("D33")
 async def test_words_typed_during_a_condense_are_sent_once_after_it(tmp_path: Path) -> None:
-    async with session(tmp_path, LONG, LONG, SUMMARISED, SHORT) as (engine, recorder, server):
+    async with session(tmp_path, LONG, OTHER, SUMMARISED, SHORT) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
         await engine.condense()

@@ -319,6 +319,7 @@ async def test_a_withdrawn_question_goes_away() -> None:
         assert not screen.chat.query(ApprovalPanel)
 
 
+@pytest.mark.line("D31")
 async def test_condensing_shows_in_header_transcript_and_footer_and_typing_goes_on() -> None:
     async with started() as screen:
         screen.engine.busy = True
@@ -421,6 +422,7 @@ async def test_a_on_a_condense_row_appends_its_receipt() -> None:
         assert words.RECEIPT_APPENDED in screen.text()
 
 
+@pytest.mark.line("A4")
 async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
     async with started() as screen:
         await screen.press("f8", "f9")

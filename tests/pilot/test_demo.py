@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from roo_tui.domain.views import AnswerRow, ReductionRow, ToolRow, UserRow
 from tests.support.demo_app import DemoScreen, demo_app
 
@@ -22,6 +24,7 @@ async def reduction(screen: DemoScreen) -> ReductionRow:
     return rows[0]
 
 
+@pytest.mark.line("A4", "A5b")
 async def test_the_demo_from_the_first_keystroke_to_the_last_row(tmp_path: Path) -> None:
     async with demo_app(tmp_path / "sample") as screen:
         engine, dates = screen.engine, tmp_path / "sample" / "billing" / "dates.py"

@@ -461,6 +461,7 @@ async def test_rows_that_come_hidden_are_folded_into_one_line_that_opens():
         assert "question 0" in app.screen_lines()[0]
 
 
+@pytest.mark.line("A5")
 async def test_rows_a_condense_hides_stay_dimmed_until_somebody_folds_them():
     app = TranscriptApp()
     async with app.run_test(size=(90, 30)) as pilot:
@@ -499,6 +500,7 @@ async def test_what_is_being_read_is_not_folded_away():
         assert [line[GUTTER:] for line in app.screen_lines()] == before
 
 
+@pytest.mark.line("A5")
 async def test_scroll_to_key_opens_what_the_row_is_folded_in():
     app = TranscriptApp()
     async with app.run_test(size=(80, 16)) as pilot:

@@ -6,6 +6,7 @@
 import os
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule

@@ -71,6 +71,7 @@ async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(w
         assert condenses(engine)[0].figures.forecast_usd is not None
 
 
+@pytest.mark.line("E35")
 async def test_the_condense_profile_writes_the_summary_and_the_chat_goes_on_with_its_own_model(workspace: Path) -> None:
     chat, writer = ScriptedModel(["Long. " * 500, "ok", "next"]), ScriptedModel()
     writer.info = replace(writer.info, id="writer")
@@ -178,6 +179,7 @@ async def test_a_pinned_message_survives_two_condenses_word_for_word(workspace: 
     assert pinned in str(model.requests[-1].messages)
 
 
+@pytest.mark.line("E35")
 async def test_before_a_smaller_model_takes_over_the_one_that_holds_the_history_condenses(workspace: Path) -> None:
     large, small = ScriptedModel(["word " * 9_000, "ok"]), ScriptedModel(["next"])
     small.info = replace(small.info, id="small", window=10_000, max_output=1_000)

@@ -139,6 +139,7 @@ async def test_a_request_that_failed_is_told_and_can_be_tried_again(workspace: P
         assert [row.body.words for row in await engine.read.rows() if isinstance(row.body, UserRow)] == ["hi"]
 
 
+@pytest.mark.line("A3")
 async def test_a_manual_condense_hides_and_can_be_undone_and_redone(workspace: Path) -> None:
     model = ScriptedModel([call("read_file", "c1", path="a.txt"), "A long answer. " * 100, "After.", "More."])
     async with engine_on(workspace, model) as (engine, recorder):
@@ -169,6 +170,7 @@ async def test_an_automatic_condense_fires_at_the_trigger(workspace: Path) -> No
         assert any(isinstance(entry.body, Condense) and entry.body.figures.trigger == "automatic" for entry in path)
 
 
+@pytest.mark.line("C23")
 async def test_an_overflow_the_provider_reports_is_reduced_and_retried(workspace: Path) -> None:
     model = ScriptedModel(["word " * 2000, overflow(90_000, 50_000), "fits now"])
     model.tokens = lambda request: 40_000
@@ -192,6 +194,7 @@ async def test_a_provider_with_a_smaller_output_limit_is_asked_for_less(workspac
     assert [request.max_output for request in model.requests] == [8192, 4096, 4096]
 
 
+@pytest.mark.line("C27")
 async def test_a_failing_manual_condense_changes_nothing(workspace: Path) -> None:
     model = ScriptedModel(["long " * 500, "ok"])
     model.summary = ModelError("boom", status=400, code="api_error", body='{"error": 1}')

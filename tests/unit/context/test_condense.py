@@ -77,6 +77,7 @@ async def test_unanswered_message_stays_after_the_summary() -> None:
     assert not any("third" in text for text in shown(marker))
 
 
+@pytest.mark.line("A7")
 async def test_request_of_a_running_tool_loop_is_carried_word_for_word() -> None:
     request = "Fix it.\n\n  Keep\ttwo  blanks — and never touch `main`."
     marker = await run(in_tool_loop(request))
@@ -106,10 +107,12 @@ async def test_environment_details_of_the_request_are_not_carried() -> None:
     assert cut(history.path).request == "Do it"
 
 
+@pytest.mark.line("A10")
 async def test_answered_request_is_not_carried() -> None:
     assert cut(two_turns().path).request == ""
 
 
+@pytest.mark.line("A7", "A10")
 async def test_open_todos_are_attached_word_for_word_and_done_ones_are_not() -> None:
     todos = (("write the <b>test</b>", "pending"), ("read the code", "done"), ("fix it", "in_progress"))
     block = shown(await run(two_turns(), todos=todos))[-1]
@@ -259,6 +262,7 @@ async def test_summary_cut_at_the_output_limit_has_a_remark() -> None:
     ("answer", "word"),
     [("  \n", "empty"), (ToolUse("t1", "read_file"), "tool"), ("longer than all of it " * 2_000, "not smaller")],
 )
+@pytest.mark.line("C27")
 async def test_useless_answer_is_an_error_that_keeps_its_cost(answer: Any, word: str) -> None:
     with pytest.raises(CondenseError, match=word) as caught:
         await run(two_turns(), Summariser([answer]), options=ContextOptions(condense_prompt="Be short."))
@@ -295,6 +299,7 @@ async def test_provider_error_keeps_status_code_and_body() -> None:
     assert "Traceback" not in str(body)
 
 
+@pytest.mark.line("D30")
 async def test_cancelled_condense_tells_what_it_cost() -> None:
     model = Summariser([Hang()])
     history = two_turns()
@@ -408,6 +413,7 @@ COMMANDS = st.builds(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(COMMANDS, max_size=3), st.integers(1, 4), st.text(max_size=30))
+@pytest.mark.line("A8")
 async def test_commands_survive_any_number_of_condenses(commands: list[str], times: int, words: str) -> None:
     history = History()
     history.user("\n".join([f"Do it {LONG}", *commands]) + words)

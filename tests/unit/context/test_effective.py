@@ -69,6 +69,7 @@ def test_a_truncation_counts_the_messages_of_the_one_it_hides(talk: History):
     assert talk.texts() == ["one", line(3), "five"]
 
 
+@pytest.mark.line("A3")
 def test_undo_brings_the_messages_back_and_redo_hides_them_again(talk: History):
     marker = talk.condense("summary")
     talk.user("five")
@@ -79,6 +80,7 @@ def test_undo_brings_the_messages_back_and_redo_hides_them_again(talk: History):
     assert talk.texts() == ["summary", "five"]
 
 
+@pytest.mark.line("A2")
 def test_a_rewind_to_between_a_condense_and_its_undo_finds_it_on(talk: History):
     marker = talk.condense("summary")
     talk.add(Toggle(marker, on=False))

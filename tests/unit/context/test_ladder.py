@@ -69,6 +69,7 @@ async def test_condense_that_is_due_is_the_only_body() -> None:
     assert kinds(await run(turns(), percent=30)) == ["Condense"]
 
 
+@pytest.mark.line("C29")
 async def test_failure_when_due_by_percentage_alone_changes_nothing_else() -> None:
     bodies = await run(turns(), BROKEN, percent=30)
     assert kinds(bodies) == ["CondenseFailed"]
@@ -79,6 +80,7 @@ async def test_failure_when_due_by_percentage_alone_changes_nothing_else() -> No
 @pytest.mark.parametrize(
     "answer", [BROKEN, "", ToolUse("t", "read_file"), "far too long " * 20_000], ids=["error", "empty", "call", "long"]
 )
+@pytest.mark.line("C23")
 async def test_failure_over_the_limit_falls_back_to_truncation(answer: Answer) -> None:
     history = turns(18)
     bodies = await run(history, answer)
@@ -173,6 +175,7 @@ async def test_three_automatic_condenses_with_hardly_anything_new_between_them_a
 
 
 @pytest.mark.parametrize(("turn_count", "expected"), [(12, []), (20, ["Truncation"])])
+@pytest.mark.line("B20")
 async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(
     turn_count: int, expected: list[str]
 ) -> None:
@@ -229,6 +232,7 @@ async def test_nothing_is_done_where_nothing_can_be_hidden() -> None:
     assert kinds(bodies) == ["CondenseFailed"]
 
 
+@pytest.mark.line("B12")
 async def test_guard_waits_for_new_content_but_never_blocks_truncation() -> None:
     history, guards = turns(20), Guards(Clock())
     assert kinds(await run(history, BROKEN, guards=guards)) == ["CondenseFailed", "Truncation"]
@@ -244,6 +248,7 @@ async def test_guard_waits_for_new_content_but_never_blocks_truncation() -> None
 
 
 @pytest.mark.parametrize("body", [CondenseFailed("automatic", "no"), Toggle(5, False)])
+@pytest.mark.line("B12")
 async def test_what_the_log_tells_holds_for_new_guards(body: Body) -> None:
     history = turns(10)
     history.add(body)
@@ -285,6 +290,7 @@ async def test_real_success_forgets_the_attempts() -> None:
         assert kinds(await run(history, BROKEN, guards=guards, percent=30)) == ["CondenseFailed"]
 
 
+@pytest.mark.line("B15")
 async def test_prompt_and_tools_over_the_limit_are_named_and_no_call_is_made() -> None:
     tool = ToolSpec("read_file", "Reads. " * 3_000, {"type": "object"})
     model, guards = Summariser(), Guards(Clock())

@@ -67,6 +67,7 @@ def test_services_state_the_window_in_their_own_words(message: str, tokens: int,
         error("prompt is too long: 1 tokens > 0 maximum"),
     ],
 )
+@pytest.mark.line("B13")
 def test_a_bare_too_long_is_believed_from_half_of_the_window(found: ModelError):
     assert recognise(found, our_tokens=50, window=100) == Overflow(0, 0, True)
     assert recognise(found, our_tokens=49, window=100) == Overflow(0, 0, False)
@@ -89,10 +90,12 @@ def test_a_bare_too_long_is_believed_from_half_of_the_window(found: ModelError):
         error("rate limit reached", status=413),
     ],
 )
+@pytest.mark.line("B13")
 def test_other_errors_are_not_taken_for_it(found: ModelError):
     assert recognise(found, our_tokens=1_000_000, window=100) is None
 
 
+@pytest.mark.line("B13")
 def test_a_stated_window_is_believed_when_we_count_half_of_it():
     found = error("prompt is too long: 19474 tokens > 10000 maximum")
     assert recognise(found, our_tokens=5000, window=200_000) == Overflow(19_474, 10_000, True)

@@ -66,6 +66,7 @@ def test_a_profiles_window_goes_before_the_models():
         (-1, math.inf, 100, True),
     ],
 )
+@pytest.mark.line("B19", "E36")
 def test_thresholds_inherit_clamp_and_fall_back(profile: float, general: float, percent: float, warned: bool):
     found = limits(SONNET, profile_percent=profile, global_percent=general)
     assert (found.threshold_percent, bool(found.warnings)) == (percent, warned)
@@ -85,6 +86,7 @@ numbers = {
 
 @settings(max_examples=200, deadline=None)
 @given(**numbers, count=st.integers(0, 3_000_000))
+@pytest.mark.line("B19")
 def test_due_means_at_the_threshold_or_over_what_is_allowed(window: int, max_output: int, percent: float, count: int):
     found = limits(SONNET, window=window, max_output=max_output, global_percent=percent)
     over = Fraction(count) > Fraction(window) * 9 / 10 - found.reserved
@@ -94,6 +96,7 @@ def test_due_means_at_the_threshold_or_over_what_is_allowed(window: int, max_out
 
 @settings(max_examples=200, deadline=None)
 @given(**numbers)
+@pytest.mark.line("B19")
 def test_the_trigger_is_the_smallest_count_at_which_it_is_due(window: int, max_output: int, percent: float):
     found = limits(SONNET, window=window, max_output=max_output, global_percent=percent)
     assert decide(found.trigger_tokens, found) != "nothing"

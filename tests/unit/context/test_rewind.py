@@ -44,6 +44,7 @@ def test_a_tool_step_ends_with_its_last_result_and_its_checkpoint():
     assert before < last
 
 
+@pytest.mark.line("A5a")
 def test_a_condense_has_a_point_of_its_own():
     history = History()
     history.user("go")

@@ -47,6 +47,7 @@ class Run:
         self.slept.append(seconds)
 
 
+@pytest.mark.line("B21")
 async def test_passing_failures_are_tried_again_after_one_two_and_four_seconds() -> None:
     run = Run(refusal(529), cut(answer(text("Half"))), broken_off(answer(text("Hal"))), answer(text("Whole")))
     await run()

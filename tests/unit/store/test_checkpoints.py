@@ -322,6 +322,7 @@ async def test_a_folder_of_checkpoints_inside_the_workspace_is_left_out(root):
     assert [change.path for change in await checkpoints.changes(first.tree)] == []
 
 
+@pytest.mark.line("A5b")
 async def test_a_restore_that_fails_midway_changes_nothing(root, checkpoints):
     (root / "a").write_text("1")
     (root / "b").write_text("1")
