@@ -5,9 +5,10 @@ import pytest
 
 from roo_tui.commands import COMMANDS, by_slash, command
 
-# What a terminal or the prompt's own editing takes away.
-LOST_IN_TERMINALS = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+z", "ctrl+s", "ctrl+[", "f10", "f11", "f12"}
-EDITING = {"ctrl+a", "ctrl+e", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+v", "ctrl+x", "ctrl+y", "ctrl+d", "ctrl+f"}
+# What a terminal or the prompt's own editing takes away. Not among them: Ctrl+Z, which suspends here as everywhere, Ctrl+F,
+# which finds, and Ctrl+D, which leaves from an empty prompt.
+LOST_IN_TERMINALS = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+s", "ctrl+[", "f10", "f11", "f12"}
+EDITING = {"ctrl+a", "ctrl+e", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+v", "ctrl+x", "ctrl+y"}
 
 
 def test_no_two_commands_share_a_key_in_one_context() -> None:

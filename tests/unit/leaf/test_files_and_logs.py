@@ -86,6 +86,7 @@ def test_logs_go_to_the_file_and_not_to_the_screen(logging_restored, capfd: pyte
     logging.getLogger("somebody.else").info("noise")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        logging.captureWarnings(False)  # where another test began to capture, beginning again would do nothing
         logging.captureWarnings(True)
         warnings.warn("an old way of doing it", stacklevel=1)
     text = file.read_text(encoding="utf-8")
