@@ -5,8 +5,8 @@ import pytest
 
 from roo_tui.commands import COMMANDS, by_slash, command
 
-# What a terminal or the prompt's own editing takes away. Not among them: Ctrl+Z, which suspends here as everywhere, Ctrl+F,
-# which finds, and Ctrl+D, which leaves from an empty prompt.
+# What a terminal or the prompt's own editing takes away. Not among them: Ctrl+Z, which suspends here as everywhere,
+# Ctrl+F, which finds, and Ctrl+D, which leaves from an empty prompt.
 LOST_IN_TERMINALS = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+s", "ctrl+[", "f10", "f11", "f12"}
 EDITING = {"ctrl+a", "ctrl+e", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+v", "ctrl+x", "ctrl+y"}
 
