@@ -3,6 +3,7 @@
 Nothing is changed. Without a model, a summary is the outline made from the log; with one, its own words, and its price.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -42,8 +43,8 @@ _LOOKED_FOR = 300
 async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool) -> list[Comparison]:
     """Return what each way comes to on this path, in the order of `WAYS`."""
     strategies = Strategies(runtime, lambda _: None)
-    situation = _situation(runtime, path)
-    wanted = _artefacts(path)
+    situation = await asyncio.to_thread(_situation, runtime, path)
+    wanted = await asyncio.to_thread(_artefacts, path)
     found = []
     for way in WAYS:
         services = Services(
@@ -58,13 +59,14 @@ async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool)
         except (RooError, CondenseError) as error:
             note = str(error)
         after = _appended(path, bodies)
-        shown = _visible_text(after)
+        tokens = await asyncio.to_thread(_tokens, runtime, after)
+        shown = await asyncio.to_thread(_visible_text, after)
         found.append(
             Comparison(
                 strategy=way.strategy,
                 preset=way.preset,
                 tokens_before=situation.context_tokens,
-                tokens_after=_tokens(runtime, after),
+                tokens_after=tokens,
                 artefacts=len(wanted),
                 survived=sum(all(text in shown for text in texts) for texts in wanted),
                 cost_usd=services.cost_usd if ask_model else 0.0,
@@ -101,7 +103,9 @@ def _outliner(runtime: Runtime, situation: Situation) -> Callable[[Request], Asy
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
         del request  # whatever is asked
-        text = outline_summary(situation.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=situation.todos)
+        text = await asyncio.to_thread(
+            outline_summary, situation.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=situation.todos
+        )
         yield Started(Usage())
         yield BlockOpened(0, "text")
         yield BlockDelta(0, text)
