@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
+from roo_tui.context.pins import pinned
 from roo_tui.context.recall import found_entries
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
@@ -58,6 +59,10 @@ class Reader:
         if self.session is None:
             return ContextBreakdown()
         return await self.session.gauge.breakdown()
+
+    def pinned(self) -> tuple[EntryId, ...]:
+        """Return the entries of the open task whose text is kept word for word, in their order."""
+        return pinned(self.session.task.log.path()) if self.session else ()
 
     async def forecasts(self) -> tuple[Forecast, ...]:
         """Return what a condense would come to now, the way that would be taken first.

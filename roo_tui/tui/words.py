@@ -112,12 +112,26 @@ NOTICE_DISMISS = "esc ×"
 
 # what fills the context
 CONTEXT_TITLE = "Context"
-CONTEXT_KEYS = "↑ ↓ choose · enter shows the row · c condense · p forecast · esc back"
+CONTEXT_KEYS = "enter row · x pin · m mask repeats · t compare · c condense · p forecast · esc"
 CONTEXT_TOTAL = "{used} of {window} tokens, {percent} %"
 CONTEXT_TO_GO = "{left} to go until the condense at {trigger}"
 CONTEXT_OVER = "a condense is due since {trigger}"
 CONTEXT_EMPTY = "Nothing fills the context window yet."
 CONTEXT_ENTRIES = "Entries, oldest first"
+CONTEXT_PIN = "●"
+CONTEXT_PINNED = "● pinned: {count}"
+CONTEXT_PINNED_HIDDEN = "hidden; kept word for word"
+
+# what each strategy would free
+COMPARE_TITLE = "Compare strategies"
+COMPARE_KEYS = "↑ ↓ choose · enter condenses with it · esc back"
+COMPARE_RUNNING = "Comparing…"
+COMPARE_HEAD = ("strategy", "tokens after", "frees", "kept")
+COMPARE_BEFORE = "{tokens} tokens now; {count} facts in them must survive (files, commands, todos, your request)."
+COMPARE_NO_MODEL = (
+    "Nothing was changed and no model was asked: summaries are outlines here. A real one costs a request, and its "
+    "length and what it keeps differ."
+)
 
 # find
 FIND_TITLE = "Find"
@@ -237,6 +251,15 @@ HELP_PROMPT_KEYS = (
     ("^d", "quit, if nothing is typed; so does ^c twice"),
 )
 HELP_TRANSCRIPT = "In the transcript"
+HELP_CONTEXT = "In the context screen"
+HELP_CONTEXT_KEYS = (
+    ("enter", "show the entry's row"),
+    ("x", "pin the entry, or take its pin off: condenses keep its text word for word"),
+    ("m", "mask what stands twice, without a model"),
+    ("t", "compare what each strategy would free, and condense with one"),
+    ("c", "condense"),
+    ("p", "forecast a condense"),
+)
 
 # notices
 UNEXPECTED = "Something went wrong that should not have. Details are in {file}."

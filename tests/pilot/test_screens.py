@@ -7,6 +7,7 @@ from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
 from roo_tui.domain.views import (
     AnswerRow,
+    Comparison,
     ContextBreakdown,
     ContextUse,
     EntryShare,
@@ -186,10 +187,10 @@ async def test_a_theme_is_chosen_shown_and_remembered() -> None:
 
 
 async def test_help_shows_the_keys_and_what_the_focused_part_does() -> None:
-    async with started(size=(100, 60)) as screen:
+    async with started(size=(100, 80)) as screen:
         await screen.press("f1")
         shown = screen.text()
-        for text in ("Enter sends", "^t", "/condense", "In the transcript"):
+        for text in ("Enter sends", "^t", "/condense", "In the transcript", "In the context screen", "mask what"):
             assert text in shown
         await screen.press("escape")
         assert screen.app.screen is screen.chat
@@ -240,6 +241,98 @@ async def test_the_context_screen_of_an_empty_task_says_so() -> None:
         assert words.CONTEXT_EMPTY in screen.text()
         await screen.press("escape")
         assert screen.app.screen is screen.chat
+
+
+async def test_x_pins_the_entry_under_the_cursor_and_takes_its_pin_off() -> None:
+    async with started(engine_with_context()) as screen:
+        await screen.press("f5")
+        assert "x pin" in screen.text() and words.CONTEXT_PIN not in screen.text()
+        await screen.press("up", "x")
+        shown = screen.text()
+        assert any("● e3" in line for line in shown.splitlines())
+        assert words.CONTEXT_PINNED.format(count=1) in shown
+        await screen.press("x")
+        assert words.CONTEXT_PIN not in screen.text()
+        assert screen.called("pin") == [(3, True), (3, False)]
+
+
+async def test_a_pin_of_a_hidden_entry_is_listed_and_can_be_taken_off() -> None:
+    engine = engine_with_context()
+    engine.read.all_pinned = (1,)
+    async with started(engine) as screen:
+        await screen.press("f5")
+        assert words.CONTEXT_PINNED_HIDDEN in screen.text()
+        await screen.press("home", "x")
+        assert screen.called("pin") == [(1, False)]
+        assert words.CONTEXT_PIN not in screen.text()
+
+
+async def test_a_pin_that_is_refused_says_why_and_marks_nothing() -> None:
+    engine = engine_with_context()
+    engine.refuse["pin"] = CommandRefused("e5 is [no] message.")
+    async with started(engine) as screen:
+        await screen.press("f5", "x")
+        assert "e5 is [no] message." in screen.text()
+        assert words.CONTEXT_PIN not in screen.text()
+
+
+async def test_m_masks_what_stands_twice_and_goes_back_to_the_chat() -> None:
+    async with started(engine_with_context()) as screen:
+        await screen.press("f5", "m")
+        assert screen.called("condense") == [("", "lossless", "")]
+        assert screen.app.screen is screen.chat
+
+
+COMPARISONS = [
+    Comparison("lossless", "", 148_000, 148_000, 7, 7, 0.0, 0.1, "Nothing stands [twice]."),
+    Comparison("smart", "balanced", 148_000, 61_230, 7, 7, 0.0, 0.2),
+    Comparison("native", "", 148_000, 9_800, 7, 6, 0.0, 0.3),
+]
+
+
+async def test_t_compares_the_strategies_and_enter_condenses_with_one() -> None:
+    engine = engine_with_context()
+    engine.comparisons = COMPARISONS
+    engine.may_compare.clear()
+    async with started(engine) as screen:
+        await screen.press("f5", "t")
+        assert words.COMPARE_RUNNING in screen.text()
+        engine.may_compare.set()
+        await screen.until("smart balanced")
+        assert screen.called("compare_strategies") == [(TASK,)]
+        shown = " ".join(screen.text().split())
+        assert "148,000 tokens now; 7 facts" in shown
+        assert "61,230 59 % 7/7" in shown and "9,800 93 % 6/7" in shown
+        assert "Nothing stands [twice]." in shown and words.COMPARE_NO_MODEL in shown
+        await screen.press("down", "enter")
+        assert screen.called("condense") == [("", "smart", "balanced")]
+        assert screen.app.screen is screen.chat
+
+
+async def test_escape_leaves_the_comparing_before_and_after_it_is_done() -> None:
+    engine = engine_with_context()
+    engine.comparisons = COMPARISONS
+    engine.may_compare.clear()
+    async with started(engine) as screen:
+        await screen.press("f5", "t", "escape")
+        assert "9,000 of 200,000 tokens" in screen.text()
+        engine.may_compare.set()
+        await screen.press("t")
+        await screen.until("smart balanced")
+        await screen.press("escape")
+        assert "9,000 of 200,000 tokens" in screen.text()
+        await screen.press("escape")
+        assert screen.app.screen is screen.chat
+        assert screen.called("condense") == []
+
+
+async def test_a_comparison_that_is_refused_says_why() -> None:
+    engine = engine_with_context()
+    engine.refuse["compare_strategies"] = CommandRefused("The task holds no [messages].")
+    async with started(engine) as screen:
+        await screen.press("f5", "t")
+        assert "The task holds no [messages]." in screen.text()
+        assert words.COMPARE_RUNNING not in screen.text()
 
 
 async def test_a_condense_is_forecast_before_it_is_made() -> None:

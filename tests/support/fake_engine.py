@@ -10,6 +10,7 @@ from roo_tui.domain.entries import Entry, QueuedMessage, TaskInfo, UserMessage
 from roo_tui.domain.events import Event, Question
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import (
+    Comparison,
     ContextBreakdown,
     ContextUse,
     Forecast,
@@ -73,6 +74,7 @@ class FakeReader:
         self.commands: list[tuple[str, str]] = [("review", "Review the last change")]
         self.breakdown = ContextBreakdown()
         self.found: tuple[FoundEntry, ...] = ()
+        self.all_pinned: tuple[EntryId, ...] = ()
         self.all_forecasts: tuple[Forecast, ...] = ()
         self.all_files = ["src/dates.py", "src/app.py", "tests/test_dates.py", "docs/my notes.md", "README.md"]
 
@@ -90,6 +92,9 @@ class FakeReader:
 
     async def context_breakdown(self) -> ContextBreakdown:
         return self.breakdown
+
+    def pinned(self) -> tuple[EntryId, ...]:
+        return self.all_pinned
 
     async def forecasts(self) -> tuple[Forecast, ...]:
         return self.all_forecasts
@@ -135,6 +140,9 @@ class FakeEngine:
         self.busy = False
         self.calls: list[tuple[Any, ...]] = []
         self.refuse: dict[str, Exception] = {}
+        self.comparisons: list[Comparison] = []
+        self.may_compare = asyncio.Event()
+        self.may_compare.set()
         self._streams: list[FakeStream] = []
         self._next_entry = 1
 
@@ -238,8 +246,19 @@ class FakeEngine:
     def cancel(self) -> None:
         self._called("cancel")
 
-    async def condense(self, instructions: str = "") -> None:
-        self._called("condense", instructions)
+    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> None:
+        self._called("condense", instructions, *((strategy, preset) if strategy else ()))
+
+    async def compare_strategies(self, source: str) -> list[Comparison]:
+        """The prepared comparisons, once they may come."""
+        self._called("compare_strategies", source)
+        await self.may_compare.wait()
+        return self.comparisons
+
+    async def pin(self, entry_id: EntryId, *, on: bool = True) -> None:
+        self._called("pin", entry_id, on)
+        others = tuple(one for one in self.read.all_pinned if one != entry_id)
+        self.read.all_pinned = (*others, entry_id) if on else others
 
     async def truncate(self) -> None:
         self._called("truncate")

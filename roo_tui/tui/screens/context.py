@@ -1,16 +1,17 @@
-"""What fills the context window: a bar for each kind of content, and every entry with its tokens."""
+"""What fills the context window: a bar for each kind of content, and every entry with its tokens and its pin."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar, Literal
 
 from rich.cells import set_cell_size
-from textual import on
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from roo_tui.domain.errors import RooError
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.views import ContextBreakdown, ContextUse, EntryShare
 from roo_tui.plain_text import one_line
@@ -23,11 +24,16 @@ _NAME = 30
 _FIGURES = 18
 _LARGEST_BAR = 60
 
-Choice = EntryId | Literal["condense", "forecast"]
+Deed = Literal["condense", "forecast", "mask", "compare"]
+Choice = EntryId | Deed
+Pin = Callable[[EntryId, bool], Awaitable[tuple[EntryId, ...]]]
 
 
 class ContextScreen(Page[Choice | None]):
-    """Dismisses with the entry to go to, with what is to be done about the context, or None."""
+    """Dismisses with the entry to go to, with what is to be done about the context, or None.
+
+    `pin` pins an entry, or takes its pin off, and returns the entries that are pinned then.
+    """
 
     TITLE_TEXT = words.CONTEXT_TITLE
     KEYS_TEXT = words.CONTEXT_KEYS
@@ -35,19 +41,27 @@ class ContextScreen(Page[Choice | None]):
         Binding("f5,q", "less", show=False),
         Binding("c", "leave('condense')", words.CONDENSE, show=False),
         Binding("p", "leave('forecast')", words.FORECAST_TITLE, show=False),
+        Binding("m", "leave('mask')", show=False),
+        Binding("t", "leave('compare')", words.COMPARE_TITLE, show=False),
+        Binding("x", "pin", show=False),
     ]
 
-    def __init__(self, breakdown: ContextBreakdown, use: ContextUse) -> None:
+    def __init__(self, breakdown: ContextBreakdown, use: ContextUse, pinned: tuple[EntryId, ...], pin: Pin) -> None:
         super().__init__()
         self._breakdown = breakdown
         self._use = use
+        self._pinned = pinned
+        self._pin = pin
+        visible = {share.entry_id for share in breakdown.by_entry}
+        hidden = (EntryShare(one, "", words.CONTEXT_PINNED_HIDDEN, 0) for one in pinned if one not in visible)
+        self._entries = (*hidden, *breakdown.by_entry)
 
     def body(self) -> Iterable[Widget]:
-        if not self._breakdown.by_entry and not self._breakdown.by_kind:
+        if not self._entries and not self._breakdown.by_kind:
             yield Static(words.CONTEXT_EMPTY, id="nothing", markup=False)
             return
         yield Static(id="context-kinds", markup=False)
-        yield Static(words.CONTEXT_ENTRIES, classes="list-title", markup=False)
+        yield Static(id="context-title", classes="list-title", markup=False)
         yield OptionList(markup=False, id="context-entries")
 
     def on_mount(self) -> None:
@@ -61,8 +75,9 @@ class ContextScreen(Page[Choice | None]):
         entries = self.query_one(OptionList)
         at = entries.highlighted
         entries.clear_options()
-        entries.add_options(Option(self._entry(share)) for share in self._breakdown.by_entry)
-        entries.highlighted = len(self._breakdown.by_entry) - 1 if at is None else at
+        entries.add_options(Option(self._entry(share)) for share in self._entries)
+        entries.highlighted = len(self._entries) - 1 if at is None else at
+        self._show_pins()
 
     def _kinds(self, width: int) -> list[Content]:
         found, use = self._breakdown, self._use
@@ -94,6 +109,7 @@ class ContextScreen(Page[Choice | None]):
         return Content.assemble(
             f"{exact(share.tokens):>9}",
             (f"{_percent(share.tokens, self._breakdown.tokens):>4} %  ", "$foreground-muted"),
+            (f"{words.CONTEXT_PIN if share.entry_id in self._pinned else '':<2}", "$text-warning"),
             (f"{entry_ref(share.entry_id):<6}", "$text-accent"),
             (f"{one_line(share.role, 10):<10} ", "$foreground-muted"),
             one_line(share.title, 300),
@@ -101,9 +117,31 @@ class ContextScreen(Page[Choice | None]):
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._breakdown.by_entry[event.option_index].entry_id)
+        self.dismiss(self._entries[event.option_index].entry_id)
 
-    def action_leave(self, choice: Literal["condense", "forecast"]) -> None:
+    def _show_pins(self) -> None:
+        title = words.CONTEXT_ENTRIES
+        if self._pinned:
+            title += f" · {words.CONTEXT_PINNED.format(count=len(self._pinned))}"
+        self.query_one("#context-title", Static).update(title)
+
+    @work(group="pin")
+    async def action_pin(self) -> None:
+        """Keep the text of the highlighted entry through every condense, or stop doing so."""
+        for entries in self.query(OptionList):
+            at = entries.highlighted
+            if at is None:
+                return
+            share = self._entries[at]
+            try:
+                self._pinned = await self._pin(share.entry_id, share.entry_id not in self._pinned)
+            except RooError as error:
+                self.app.notify(str(error), severity="warning")
+                return
+            entries.replace_option_prompt_at_index(at, self._entry(share))
+            self._show_pins()
+
+    def action_leave(self, choice: Deed) -> None:
         """Go on with the context."""
         self.dismiss(choice)
 

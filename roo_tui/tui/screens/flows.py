@@ -39,14 +39,34 @@ class Flows:
     async def context(self) -> None:
         from roo_tui.tui.screens.context import ContextScreen
 
-        read = self._engine.read
-        choice = await self._ask(ContextScreen(await read.context_breakdown(), read.context_use()))
+        engine, read = self._engine, self._engine.read
+
+        async def pin(entry_id: EntryId, on: bool) -> tuple[EntryId, ...]:
+            await engine.pin(entry_id, on=on)
+            return read.pinned()
+
+        choice = await self._ask(ContextScreen(await read.context_breakdown(), read.context_use(), read.pinned(), pin))
         if choice == "condense":
-            await self._engine.condense()
+            await engine.condense()
+        elif choice == "mask":
+            await engine.condense(strategy="lossless")
         elif choice == "forecast":
             await self.forecast("")
+        elif choice == "compare":
+            await self._compare()
         elif choice is not None:
             await self._show_entry(choice)
+
+    async def _compare(self) -> None:
+        """Show what each strategy would free, and condense with the chosen one; without a choice, back to the bars."""
+        from roo_tui.tui.screens.compare import CompareScreen
+
+        engine, task_id = self._engine, self._engine.read.header().task_id
+        way = await self._ask(CompareScreen(lambda: engine.compare_strategies(task_id)))
+        if way is None:
+            await self.context()
+        else:
+            await engine.condense(strategy=way.strategy, preset=way.preset)
 
     async def forecast(self, instructions: str) -> None:
         """Show what a condense would come to before it is made."""

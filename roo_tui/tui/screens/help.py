@@ -1,4 +1,4 @@
-"""Help: what the focused part does, the prompt's keys, and every command with its key and slash word."""
+"""Help: what the focused part does, the keys of prompt and context screen, each command with its key and slash word."""
 
 import textwrap
 from collections.abc import Iterable
@@ -51,6 +51,9 @@ class HelpScreen(Page[None]):
         for one in COMMANDS:
             if one.context == "transcript":
                 lines += _entry(keys_of(one), "", one.help, width)
+        lines += [Content(""), _heading(words.HELP_CONTEXT)]
+        for key, text in words.HELP_CONTEXT_KEYS:
+            lines += _entry(key, "", text, width)
         return lines
 
 

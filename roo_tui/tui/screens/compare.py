@@ -1,0 +1,97 @@
+"""What each strategy would free of the context and what would survive it, shown before one is chosen."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from rich.cells import set_cell_size
+from textual import on, work
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from roo_tui.domain.errors import RooError
+from roo_tui.domain.views import Comparison
+from roo_tui.plain_text import one_line
+from roo_tui.tui import words
+from roo_tui.tui.numbers import exact
+from roo_tui.tui.screens.page import Page
+from roo_tui.tui.widgets.context_bar import bar
+
+Compare = Callable[[], Awaitable[Sequence[Comparison]]]
+
+_NAME, _TOKENS, _FREES, _KEPT = 20, 13, 9, 9
+_LARGEST_BAR = 40
+
+
+class CompareScreen(Page[Comparison | None]):
+    """Dismisses with the strategy to condense with, or None. The comparing stops when the screen is left."""
+
+    TITLE_TEXT = words.COMPARE_TITLE
+    KEYS_TEXT = words.COMPARE_KEYS
+
+    def __init__(self, compare: Compare) -> None:
+        super().__init__()
+        self._compare = compare
+        self._found: Sequence[Comparison] = ()
+
+    def body(self) -> Iterable[Widget]:
+        yield Static(words.COMPARE_RUNNING, id="compare-before", markup=False)
+        yield Static(id="compare-head", markup=False)
+        yield OptionList(markup=False, id="comparisons")
+        yield Static(words.COMPARE_NO_MODEL, id="compare-note", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+        self._run()
+
+    @work
+    async def _run(self) -> None:
+        try:
+            self._found = await self._compare()
+        except RooError as error:
+            self.query_one("#compare-before", Static).update(one_line(str(error), 300))
+            return
+        self._show()
+
+    def on_resize(self) -> None:
+        if self._found:
+            self._show()
+
+    def _show(self) -> None:
+        first = self._found[0]
+        before = words.COMPARE_BEFORE.format(tokens=exact(first.tokens_before), count=exact(first.artefacts))
+        self.query_one("#compare-before", Static).update(before)
+        name, tokens, frees, kept = words.COMPARE_HEAD
+        room = min(_LARGEST_BAR, max(4, self.size.width - 6 - _NAME - _TOKENS - _FREES - _KEPT))
+        head = f"{name:<{_NAME}}{'':{room}}{tokens:>{_TOKENS}}{frees:>{_FREES}}{kept:>{_KEPT}}"
+        self.query_one("#compare-head", Static).update(Content.styled(head, "$foreground-muted"))
+        ways = self.query_one(OptionList)
+        at = ways.highlighted
+        ways.clear_options()
+        ways.add_options(Option(_way(one, room)) for one in self._found)
+        ways.highlighted = at or 0
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._found[event.option_index])
+
+
+def _way(one: Comparison, room: int) -> Content:
+    before, after = one.tokens_before, one.tokens_after
+    full, free = bar(after, max(before, after), room)
+    line = Content.assemble(
+        (set_cell_size(one_line(f"{one.strategy} {one.preset}", 60), _NAME), "bold"),
+        (full, "$primary"),
+        (free, "$foreground 10%"),
+        f"{exact(after):>{_TOKENS}}",
+        f"{_freed(before, after):>{_FREES}}",
+        (f"{f'{one.survived}/{one.artefacts}':>{_KEPT}}", "$foreground-muted"),
+    )
+    if not one.note:
+        return line
+    return Content.assemble(line, "\n  ", (one_line(one.note, 300), "$foreground-muted"))
+
+
+def _freed(before: int, after: int) -> str:
+    share = 100 * (before - after) / max(1, before)
+    return f"{share:.1f} %" if 0 < abs(share) < 9.95 else f"{share:.0f} %"
