@@ -23,11 +23,14 @@ def reductions(engine: Engine) -> list[object]:
 
 
 @pytest.mark.line("B12")
-async def test_a_condense_that_does_not_help_is_not_repeated_before_something_new_is_said(workspace: Path) -> None:
+@pytest.mark.parametrize("summary", [SUMMARY, ""], ids=["too little", "failed"])
+async def test_a_condense_that_does_not_help_is_not_repeated_before_something_new_is_said(
+    workspace: Path, summary: str
+) -> None:
     """The provider counts 70,000 tokens that no condense can lower; the threshold is at 50,000."""
     settings.save({"context.threshold_percent": 50})
     broken = ModelError("Bad request", status=400, code="invalid_request_error")
-    model = Talker([long(1), long(2), broken, broken, "at last", "ok"])
+    model = Talker([long(1), long(2), broken, broken, "at last", "ok"], summary=summary)
     model.tokens = lambda request: 70_000 if len(talking(model)) > 1 else 20_000
     async with engine_on(workspace, model) as (engine, recorder):
         for words, asked in (("one", 0), ("two", 0), ("three", 1), ("", 1), ("", 1), ("four", 2)):
@@ -235,12 +238,14 @@ async def test_nothing_is_tried_again_more_than_three_times(
 
 @pytest.mark.line("B21")
 async def test_a_request_the_provider_keeps_finding_too_long_is_reduced_at_most_three_times(workspace: Path) -> None:
-    model = Talker([long(9), *[lambda request: overflow(60_000, 50_000)] * 20], summary=SUMMARY)
-    model.tokens = lambda request: 45_000
-    async with engine_on(workspace, model) as (_, recorder):
-        for number in range(3):
-            await recorder.turn(f"{number} {long(number)}")
-        before = len(talking(model))
+    """Each time the provider names a smaller window, which a truncation would reach."""
+    settings.save({"context.auto_condense": False})
+    refusals = [overflow(window + 1, window) for window in (40_000, 30_000, 16_000, 10_000, 8_000, 7_000)]
+    model = Talker([*map(long, range(20)), *refusals])
+    async with engine_on(workspace, model) as (engine, recorder):
+        for number in range(20):
+            await recorder.turn(f"message {number}")
+        before = len(model.requests)
         end = await recorder.turn("and now?")
-        assert end.reason in ("failed", "context_full")
-        assert len(talking(model)) - before <= 4
+        assert (end.reason, len(model.requests) - before) == ("failed", 4)
+        assert reductions(engine) == [Truncation] * 3
