@@ -4,7 +4,7 @@ Every request is checked against the API's rules; what it would have refused is 
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,8 +57,9 @@ def words(size: Size, number: int, window: int) -> str:
 class Partner:
     """One model, for conversation and summaries alike.
 
-    `answers` are what the next requests of a conversation get, then it says `Going on.`; `fault` is what summaries
-    suffer from, `too_long` how many requests are refused as too long. `waiting` says that it has fallen silent.
+    `answers` are what the next requests of a conversation get, then it says a few words; `fault` is what summaries
+    suffer from (`faults` counts which did), `too_long` how many requests are refused as too long. `waiting` says that
+    it has fallen silent.
     """
 
     info: ModelInfo
@@ -72,6 +73,7 @@ class Partner:
     requests: int = 0
     summaries: int = 0
     overflows: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
     hang_up: asyncio.Event = field(default_factory=asyncio.Event)
     _number: int = 0
 
@@ -93,6 +95,7 @@ class Partner:
             yield event
 
     async def _summary(self, tokens: int) -> AsyncIterator[ModelEvent]:
+        self.faults[self.fault] += 1
         match self.fault:
             case "500":
                 raise ModelError("The service failed.", status=500, retryable=True)

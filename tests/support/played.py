@@ -19,7 +19,7 @@ from roo_tui.context.guards import Guards
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.context.truncate import truncate
-from roo_tui.domain.blocks import Text, tool_results
+from roo_tui.domain.blocks import Image, Text, Thinking, ToolResult, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import TurnEnded
@@ -430,7 +430,7 @@ class Conversation:
         for partner in self._partners.values():
             partner.answers.clear()
             partner.too_long = 0
-        for _ in range(60):
+        for attempt in range(60):
             end = await self._say(f"Go on, please ({self._words}).")
             self._words += 1
             self._check_requests()
@@ -441,13 +441,13 @@ class Conversation:
             if end.reason != "context_full" and "too long" not in end.message:
                 raise Broken("stuck", f"the next turn {end.reason}: {end.message}")
             self.figures.happened["context full"] += 1
-            await self._make_room(end.message)
+            await self._make_room(end.message, attempt)
         raise Broken("stuck", "the context is full whatever is done")
 
-    async def _make_room(self, message: str) -> None:
+    async def _make_room(self, message: str, attempt: int) -> None:
         """Do by hand what a person can: truncate where failing was chosen, else rewind; judge that it was needed."""
         options: ContextOptions = self._engine.settings.context
-        if options.fallback == "error":
+        if options.fallback == "error" and attempt < 5:
             try:
                 await self._engine.truncate()
             except RooError:
@@ -465,7 +465,7 @@ class Conversation:
     def _why_not_full(self) -> str | None:
         """Say why a full context should not have been: something can be hidden still, or what must stay fits."""
         path, runtime = self._path, self._engine._runtime
-        if truncate(path, COUNTER) is not None:
+        if runtime.settings.context.fallback != "error" and truncate(path, COUNTER) is not None:
             return "truncation can still hide something"
         visible = effective_history(path)
         summaries = [message for message in visible if message.source == "summary"]
@@ -487,7 +487,10 @@ class Conversation:
             self.figures.requests += partner.requests
             self.figures.happened["requests for a summary"] += partner.summaries
             self.figures.happened["refused as too long"] += partner.overflows
+            for fault, count in partner.faults.items():
+                self.figures.happened[f"fault {fault}" if fault else "summary written"] += count
             partner.requests = partner.summaries = partner.overflows = 0
+            partner.faults.clear()
             if partner.refused:
                 raise Broken("refused", "; ".join(partner.refused))
 
@@ -512,7 +515,7 @@ class Conversation:
         for entry in task.log.entries:
             if entry.id not in self._known:
                 self._known[entry.id] = entry
-                self._count_marker(entry.body)
+                self._count_body(entry.body)
         if self._typed:
             kept = {entry.body.words for entry in entries.values() if isinstance(entry.body, UserMessage)}
             kept.update(item.words for item in task.queue)
@@ -521,8 +524,15 @@ class Conversation:
                     raise Broken("lost", f"what was typed is nowhere: {text[:60]!r}")
             self._typed.clear()
 
-    def _count_marker(self, body: Body) -> None:
+    def _count_body(self, body: Body) -> None:
         happened = self.figures.happened
+        for block in getattr(body, "blocks", ()):
+            signed = " signed" if isinstance(block, Thinking) and block.signature else ""
+            happened[f"block {block.type}{signed}"] += 1
+            if isinstance(block, ToolResult) and not isinstance(block.content, str):
+                happened["block image in a result"] += any(isinstance(part, Image) for part in block.content)
+        if isinstance(body, AssistantMessage) and len(tool_uses(body.blocks)) > 1:
+            happened["answer with parallel calls"] += 1
         match body:
             case Condense(figures=figures):
                 happened[f"condense {figures.trigger} {figures.shape or 'of another program'}"] += 1

@@ -63,12 +63,17 @@ def _told_twice(visible: Sequence[Visible], messages: Sequence[Message]) -> Iter
     for content, of in ids.items():
         # What is left of a result of several parts may read the same.
         of.update(f"part of {id(result)}" for result in found if content in _parts(result))
-    answered = {result_text(result).strip() for result in _results(messages)}
-    late = Counter(block.text for message in messages for block in message.blocks if isinstance(block, Text))
-    for content, of in ids.items():
-        told = late[render("condense/late_result", content=content)]
-        if told > len(of) or (told == len(of) and content in answered and len(of) == 1):
-            yield f"the result {content[:60]!r} is told {told} times as text, besides what was answered"
+    late = {render("condense/late_result", content=content): (content, of) for content, of in ids.items()}
+    answered: set[str] = set()
+    told: Counter[str] = Counter()
+    for block in (block for message in messages for block in message.blocks):
+        if isinstance(block, ToolResult):
+            answered.add(result_text(block).strip())
+        elif isinstance(block, Text) and block.text in late:
+            told[block.text] += 1
+            content, of = late[block.text]
+            if told[block.text] > len(of) or (content in answered and len(of) == 1):
+                yield f"the result {content[:60]!r} is told again as text"
 
 
 def _parts(result: ToolResult) -> str:
