@@ -24,6 +24,7 @@ from roo_tui.tui import words
 from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.screens.chat import ChatScreen
+from roo_tui.tui.terminal_watch import watch_terminal
 from roo_tui.tui.themes import DARK, THEMES
 from roo_tui.tui.widgets.notice_line import NoticeLine
 
@@ -168,6 +169,11 @@ class RooApp(App[int]):
 
     # The end
 
+    def leave_soon(self) -> None:
+        """Quit; may be called from any thread, and does not wait."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self.action_quit(), self._loop)
+
     async def action_quit(self) -> None:
         """Close the engine, then leave. What is shown was stored when it was shown."""
         if self.engine is not None:
@@ -235,6 +241,7 @@ def run(
     gc.disable()
     sys.setswitchinterval(_SWITCH_S)
     app = RooApp(build, demo=demo, resume=resume, latest=latest, theme=settings.appearance.theme)
+    watch_terminal(app.leave_soon)
     result = app.run(mouse=settings.appearance.mouse)
     if app.farewell:
         print(app.farewell)
