@@ -217,6 +217,8 @@ class ContextControl:
             raise ContextFull(overhead_objection(overhead, limits.allowed_tokens, limits.window))
         await self._change(trigger, tools)
         if self._decide() == "over" and trigger == "automatic":
+            await self._gauge.recount()
+        if self._decide() == "over" and trigger == "automatic":
             raise ContextFull(self._full_text())
 
     def _full_text(self) -> str:

@@ -109,6 +109,12 @@ class ContextGauge:
             self._task.emit(Notice(self._task.id, "info", text))
         self._noticed = near
 
+    async def recount(self) -> None:
+        """Count all that is visible anew: parts that were counted at another ratio may not add up to what is there."""
+        path = self._task.log.path()
+        self._counted = (path[-1].id if path else 0, await asyncio.to_thread(self._measure, path))
+        await self.refresh()
+
     def _adapts(self) -> bool:
         own, general = self._runtime.settings.active.threshold_percent, self._runtime.settings.context.threshold_percent
         return own == "auto" or (own == -1 and general == "auto")

@@ -55,6 +55,19 @@ def play_many(
     return figures
 
 
+def play_one(setting: Setting, operations: Sequence[Operation], folder: Path) -> Figures:
+    """Play one sequence in memory and return what happened.
+
+    Raises:
+        Broken: a law does not hold.
+    """
+    figures = Figures()
+    prepare(folder / "workspace")
+    with without_waiting(), patch("asyncio.to_thread", _at_once), asyncio.Runner() as runner:
+        _play_in_memory(runner, folder, setting, operations, figures)
+    return figures
+
+
 def _play_in_memory(
     runner: asyncio.Runner, folder: Path, setting: Setting, operations: Sequence[Operation], total: Figures
 ) -> None:
