@@ -27,6 +27,8 @@ from tests.conformance.views import all_is_sent, is_hidden
 from tests.support.api_rules import violations
 
 _LEAST_OUTLINE = 400
+# The system prompt's stand-in, and the line that begins a history whose first message is an answer.
+_PUT_IN = 20
 _REFUSED = {"common:errors.condense_not_enough_messages", "common:errors.condensed_recently"}
 _DEFERRED = "Context condensation triggered. Tool execution deferred."
 _PICTURE = "[Referenced image in conversation]"
@@ -93,13 +95,17 @@ def compare(
     if outcome.kind != expected:
         same_end(given, expected, situation, outcome, found)
         return
-    if model.requests and recorded["requests"]:
+    staged = outcome.marker is not None and outcome.marker.figures.shape == "staged"
+    if staged:
+        found.better("too-long-to-summarise-whole")
+    elif model.requests and recorded["requests"]:
         same_request(given, recorded["requests"][0], situation, model.requests[0], found)
     if outcome.kind == "failed" and outcome.failure is not None:
         same_failure(given, result, outcome.failure, found)
     if outcome.marker is not None:
         same_summary(given, result, outcome.marker, situation, counter, found)
-        found.expect("cost", float(result.get("cost") or 0), round(outcome.marker.figures.cost_usd or 0.0, 9))
+        cost = float(result.get("cost") or 0) * len(model.requests)
+        found.expect("cost", round(cost, 9), round(outcome.marker.figures.cost_usd or 0.0, 9))
 
 
 def end_of(result: Json) -> str:
@@ -131,7 +137,9 @@ def _why_refused(given: Json, situation: Situation, outcome: Outcome) -> str:
         return "nothing-empty-is-sent"
     if "Nothing would be freed" in outcome.message:
         return "condense-must-shrink"
-    if "too long" in outcome.message and situation.context_tokens > situation.limits.window * 7 // 10:
+    words = RuleCounter().count_text(options_of(given).condense_prompt) + RuleCounter().count_messages(where.hidden)
+    window = situation.limits.window
+    if "too long" in outcome.message and situation.ratio * (words + _PUT_IN) > window // 2:
         return "too-long-to-summarise-whole"
     return ""
 

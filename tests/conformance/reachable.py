@@ -110,12 +110,13 @@ def _truncations_hide_something(messages: Sequence[Any]) -> bool:
 
 
 def _truncations_hide_one_stretch(messages: Sequence[Any]) -> bool:
+    ids = {message.get("truncationId") for message in messages if message.get("isTruncationMarker")}
     for at, marker in enumerate(messages):
         if marker.get("isTruncationMarker"):
             own = marker.get("truncationId")
             tagged = [place for place in range(at) if messages[place].get("truncationParent") == own]
             between = messages[tagged[0] : at] if tagged else []
-            if not all(one.get("truncationParent") or one.get("isTruncationMarker") for one in between):
+            if not all(one.get("truncationParent") in ids or one.get("isTruncationMarker") for one in between):
                 return False
     return True
 

@@ -7,6 +7,7 @@ REASONS = {
     "truncation-hides-what-is-sent": "defect truncation-counts-condensed-messages: only what is seen is hidden",
     "truncation-must-free": "defect truncation-event-without-truncation; law 4: no truncation that frees nothing",
     "rewind-takes-the-answer": "defect rewind-keeps-the-deleted-answer: the answer a rewind goes to before goes too",
+    "early-words-keep-the-answer": "defect rewind-keeps-the-deleted-answer: the answer that words came before stays",
     "every-condense-can-be-taken-back": "defect forced-condensation-cannot-be-undone: matched by time",
     "results-come-first": "defect merge-puts-text-before-a-result: results stand first in their turn",
     "nothing-empty-is-sent": "defect merge-makes-empty-text-blocks: no empty text, result part or message is sent",

@@ -11,7 +11,7 @@ from typing import Any
 from roo_tui.context.effective import active_markers, effective_history
 from roo_tui.context.log import Log
 from roo_tui.context.rewind import rewind_points, target_head
-from roo_tui.domain.entries import Entry, UserMessage
+from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from roo_tui.store.exchange.roo_code import to_tagged
@@ -52,11 +52,11 @@ def head_before(log: Log, events: Sequence[Json], place: int, *, keep_it: bool =
     if keep_it and _is_marker_event(event):
         at_ms += 1
     exact = next((entry for entry in path if entry.at_ms == at_ms and not _is_marker(entry)), None)
-    first = exact or next((entry for entry in path if entry.at_ms >= at_ms), None)
-    if exact is None and is_persons(event, place):
-        users = (UserMessage, Condense, Truncation)
-        asked = (entry for entry in path if entry.at_ms >= at_ms and isinstance(entry.body, users))
-        first = next(asked, first)
+    later = [entry for entry in path if entry.at_ms >= at_ms]
+    if exact is None and is_persons(event, place) and len(later) < len(path) and _is_answer(later[:1]):
+        # The answer that ended meanwhile is the one to earlier words: it stays.
+        del later[0]
+    first = exact or next(iter(later), None)
     if first is None:
         return log.head
     points = {point.entry_id for point in rewind_points(path) if point.kind == "user"}
@@ -96,17 +96,34 @@ def _why_differently(
 ) -> str:
     """Return the reason for which another part of the history is left, empty if none holds."""
     event = events[place]
-    theirs = [plain(one) for one in expected if not _tagged_marker(one)]
+    theirs = [plain(one) for one in expected if not _tagged_marker(one) and plain(one).blocks]
     own = [plain(one) for one in ours if not _tagged_marker(one)]
     gone = [entry for entry in before if entry not in path]
     less = own == theirs[: len(own)] and len(own) < len(theirs)
-    if less and not is_persons(event, place) and all(entry.at_ms >= event["ts"] for entry in gone):
+    kept_answer = _is_answer([entry for entry in path if entry.at_ms >= event["ts"]])
+    if less and takes_no_more(event, place, path, gone):
         # Roo Code keeps the answer that the interface message is part of.
         return "rewind-takes-the-answer"
+    if own[:-1] == theirs and is_persons(event, place) and kept_answer:
+        return "early-words-keep-the-answer"
     if own == theirs and any(isinstance(entry.body, Condense | Truncation) for entry in gone):
         # A condense without an id in its event cannot be taken back there.
         return "every-condense-can-be-taken-back"
     return ""
+
+
+def takes_no_more(event: Json, place: int, path: Sequence[Entry], gone: Sequence[Entry]) -> bool:
+    """Say whether all that a rewind took was made for an interface message or later.
+
+    A person's words leave the answer that ended after them, if that came next.
+    """
+    kept_answer = _is_answer([entry for entry in path if entry.at_ms >= event["ts"]])
+    right = not is_persons(event, place) or kept_answer or not _is_answer(gone[:1])
+    return right and all(entry.at_ms >= event["ts"] for entry in gone)
+
+
+def _is_answer(entries: Sequence[Entry]) -> bool:
+    return any(isinstance(entry.body, AssistantMessage) for entry in entries)
 
 
 def _place(events: Sequence[Json], one: Json) -> int | None:

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from posixpath import normpath
 from typing import Any
 
@@ -34,6 +35,7 @@ from roo_tui.prompt_files import render
 from tests.conformance.tagged import Json
 
 INSTRUCTION = "<<CONDENSE_PROMPT>>"
+CANNOT_BE_CALLED = "This model cannot be called."
 _SYSTEM = "<<SUMMARY_SYSTEM_PROMPT>>"
 _IMAGE = 1200
 
@@ -110,7 +112,7 @@ class FakeModel:
 
     async def ask(self, request: Request) -> AsyncIterator[ModelEvent]:
         if self.handler.get("no_create_message"):
-            raise ModelError("This model cannot be called.")
+            raise ModelError(CANNOT_BE_CALLED)
         self.requests.append(request)
         chunks = self.handler.get("chunks") or []
         raises = self.handler.get("raises")
@@ -161,7 +163,16 @@ def _characters(block: Block) -> int:
 
 
 def _length(text: str) -> int:
-    return len(_SYSTEM if text == render("condense/system", guard=render("condense/guard")) else text)
+    if text == render("condense/system", guard=render("condense/guard")):
+        return len(_SYSTEM)
+    return len(INSTRUCTION if text.startswith(_own_instructions()) else text)
+
+
+@cache
+def _own_instructions() -> tuple[str, ...]:
+    """The beginnings of our words for summarising in parts, which the data has no words for either."""
+    part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
+    return part.partition("\0")[0], merge.partition("\0")[0]
 
 
 def _json(value: Any) -> str:

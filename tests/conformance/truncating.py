@@ -79,7 +79,9 @@ def is_sound(path: Sequence[Entry], marker: Truncation, counter: RuleCounter, fo
     lines = [message.entry_id for message in after if message.source == "truncation"]
     found.check(marker is not None and bool(lines), "the line is not in the effective history")
     found.check(counter.count_messages(after) < counter.count_messages(before), "nothing is freed")
-    found.check(_split(after) <= _split(before), "a call and its result were parted")
+    left = {message.entry_id for message in after}
+    parted = [pair for pair in _pairs(before) if len(pair & left) == 1 and len(pair) == 2]
+    found.check(not parted, "a call and its result were parted")
     all_is_sent(after, found)
 
 
@@ -104,8 +106,17 @@ def _first_that_frees(cuts: Sequence[int], tokens: Sequence[int], start: int) ->
 _LONGEST_LINE = 30
 
 
-def _split(visible: Sequence[Visible]) -> set[str]:
-    """Return the ids of calls and results that stand alone."""
-    calls = {call.id for message in visible for call in tool_uses(message.blocks)}
-    results = {result.tool_use_id for message in visible for result in tool_results(message.blocks)}
-    return calls ^ results
+def _pairs(visible: Sequence[Visible]) -> list[set[int]]:
+    """Return the messages of each call and of its result, where that stands in the user's turn right after it."""
+    pairs: list[set[int]] = []
+    asked: dict[str, int] = {}
+    role = ""
+    for message in visible:
+        if message.role == "assistant":
+            if role != "assistant":
+                asked = {}
+            asked.update((call.id, message.entry_id) for call in tool_uses(message.blocks))
+        answered = [result.tool_use_id for result in tool_results(message.blocks) if result.tool_use_id in asked]
+        pairs += [{asked[call_id], message.entry_id} for call_id in answered]
+        role = message.role
+    return pairs

@@ -73,16 +73,20 @@ def synthetic_results(given: Json, recorded: Any, found: Findings) -> None:
     sent_calls = [block["id"] for message in of_visible(visible) for block in message.blocks if _is(block, "tool_use")]
     if any(call_id not in sent_calls for call_id in wanted):
         found.better("hidden-messages-stay-out")
-    ours = [block["tool_use_id"] for message in sent(visible) for block in message.blocks if is_synthetic(block)]
-    lost = [call_id for call_id in wanted if call_id in sent_calls and call_id not in ours]
+    results = [block for message in sent(visible) for block in message.blocks if _is(block, "tool_result")]
+    answered = {block["tool_use_id"] for block in results}
+    lost = [call_id for call_id in wanted if call_id in sent_calls and call_id not in answered]
     found.check(not lost, f"calls without a result: {lost}")
+    ours = [block["tool_use_id"] for block in results if is_synthetic(block)]
+    if answered & (set(wanted) - set(ours)):
+        found.better("results-keep-their-place")
     if set(ours) - set(wanted):
         # Their result is somewhere else than right after them; `account` says where it is found again.
         found.better("every-call-has-a-result")
     elif ours:
         found.better("own-words")
     waiting = {call.id for call in open_calls(path)} & set(sent_calls)
-    found.check(waiting <= {*wanted, *ours}, f"calls that are not open: {waiting}")
+    found.check(waiting <= {*wanted, *answered}, f"calls that are not open: {waiting}")
     all_is_sent(visible, found)
 
 
@@ -100,7 +104,7 @@ def as_text(given: Json, recorded: Any, found: Findings) -> None:
 
 def commands(given: Json, recorded: Any, found: Findings) -> None:
     """The same command blocks are found."""
-    path = log_of([given["message"]]).path()
+    path = log_of(untagged([given["message"]])).path()
     texts = [block.text for entry in path for block in _blocks(entry.body) if isinstance(block, Text)]
     every = [command for text in texts for command in command_blocks(text)]
     ours = "\n".join(every)
@@ -190,7 +194,7 @@ def _with_visibility(messages: Sequence[Json]) -> list[tuple[Plain, bool]]:
     """Return messages and summaries, and whether they are in the request: not tagged, nor before the last summary."""
     start = max((at for at, message in enumerate(messages) if message.get("isSummary")), default=0)
     kept = [(at, message) for at, message in enumerate(messages) if not message.get("isTruncationMarker")]
-    return [(plain(message), at >= start and not _has_parent(message)) for at, message in kept if message["content"]]
+    return [(plain(one), at >= start and not _has_parent(one)) for at, one in kept if plain(one).blocks]
 
 
 def is_hidden(message: Json, messages: Sequence[Json]) -> bool:
