@@ -11,11 +11,11 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from roo_tui.context.asking import ask
+from roo_tui.context.asking import CondenseError, ask
 from roo_tui.context.effective import Visible
 from roo_tui.context.pairing import repair, with_user_blocks
 from roo_tui.context.request_shape import as_text
-from roo_tui.context.situation import Services, Situation
+from roo_tui.context.situation import Services, Situation, failed
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.blocks import Message, Text
 from roo_tui.domain.errors import CondenseRefused
@@ -87,14 +87,21 @@ async def merging_request(plan: Stages, situation: Situation, services: Services
     """Ask for the notes on each part, one after another, and return the request that merges them.
 
     Raises:
-        CondenseError: the model failed on a part, or answered nothing or with a tool call.
+        CondenseError: the model failed on a part, answered nothing or with a tool call, or its notes get no shorter.
     """
     notes = await _notes(plan, situation, services)
-    while services.counter.count_blocks(notes) > plan.merging_raw:
-        # Every pass leaves at most a quarter, so this ends.
+    size = services.counter.count_blocks(notes)
+    while size > plan.merging_raw:
         again = [Visible(0, "user", (block,)) for block in notes]
         plan = await asyncio.to_thread(stages, again, plan.instruction, situation, services.counter)
-        notes = await _notes(plan, situation, services)
+        notes, before = await _notes(plan, situation, services), size
+        size = services.counter.count_blocks(notes)
+        if size >= before:
+            message = (
+                f"The notes on the parts of the history get no shorter than {round(situation.writer.ratio * size):,} "
+                "tokens, too many to be merged. Truncate or rewind, or choose a model with a larger window."
+            )
+            raise CondenseError(failed(situation, services, message))
     messages = (Message("user", (*notes, Text(_merge_words(plan.instruction)))),)
     return Request(messages, _system(), max_output=max_output, cache=False)
 

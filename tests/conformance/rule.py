@@ -165,11 +165,11 @@ def _characters(block: Block) -> int:
 def _length(text: str) -> int:
     if text == render("condense/system", guard=render("condense/guard")):
         return len(_SYSTEM)
-    return len(INSTRUCTION if text.startswith(_own_instructions()) else text)
+    return len(INSTRUCTION if text.startswith(own_instructions()) else text)
 
 
 @cache
-def _own_instructions() -> tuple[str, ...]:
+def own_instructions() -> tuple[str, ...]:
     """The beginnings of our words for summarising in parts, which the data has no words for either."""
     part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
     return part.partition("\0")[0], merge.partition("\0")[0]

@@ -286,6 +286,23 @@ async def test_notes_too_long_together_are_summarised_again() -> None:
         assert COUNTER.count_request(request.system, (), request.messages) + request.max_output <= 12_000
 
 
+async def test_notes_that_get_no_shorter_end_in_a_failure() -> None:
+    class Thirty(TokenCounter):
+        """Every text is thirty tokens, so that notes are as long as what they are on."""
+
+        def count_text(self, text: str) -> int:
+            return 30 if text else 0
+
+    counter, history = Thirty(), History()
+    for number in range(6):
+        history.user(f"asked {number}")
+        history.answer(f"said {number}")
+    terse = replace(MODEL, max_output=1_200)
+    here = situation(history.path, counter, model=terse, window=15_000, ratio=100.0)
+    with pytest.raises(CondenseError, match="get no shorter"):
+        await condense(here, Model(["notes"]).services(counter), ContextOptions(condense_prompt="Sum up."))
+
+
 def test_pictures_and_documents_are_left_out_where_they_do_not_fit() -> None:
     history = History()
     picture = Image("image/png", "aGk=", 2_000, 2_000)
