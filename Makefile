@@ -6,10 +6,15 @@ $(V)/.ok: pyproject.toml constraints.txt
 	$(V)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
 	@touch $@
 
-run: $(V)/.ok ## set up and start the app: make run ARGS=--demo
+# Python writes bytecode by itself only where it may; without it every start compiles the whole program again.
+$(V)/.bytecode: $(V)/.ok $(shell find roo_tui -name '*.py')
+	@$(V)/bin/python -m compileall -q roo_tui
+	@touch $@
+
+run: $(V)/.bytecode ## set up and start the app: make run ARGS=--demo
 	@$(V)/bin/roo-tui $(ARGS)
 
-test: $(V)/.ok ## set up, check style, types and layers, run every test
+test: $(V)/.bytecode ## set up, check style, types and layers, run every test
 	@$(V)/bin/ruff check -q .
 	@$(V)/bin/ruff format -q --check .
 	@$(V)/bin/mypy

@@ -1,5 +1,6 @@
-"""How the programs that are measured are started."""
+"""How the programs that are measured are started: as installed, with their bytecode there."""
 
+import compileall
 import contextlib
 import subprocess
 import sys
@@ -23,6 +24,7 @@ def roo(home: Path, workspace: Path, *arguments: str, url: str = "http://127.0.0
     """Start roo-tui with everything it writes in `home`."""
     environ = {"ROO_TUI_HOME": str(home), "ANTHROPIC_API_KEY": "bench", "ANTHROPIC_BASE_URL": url}
     environ["PYTHONPATH"] = str(ROOT)
+    compileall.compile_dir(ROOT / "roo_tui", quiet=1)
     return Terminal([sys.executable, "-m", "roo_tui", *arguments], folder=workspace, environ=environ)
 
 

@@ -2,7 +2,7 @@
 
 `python -m bench.server` prints its port. The user's words decide the answer: “stream 10000” is that many tokens as fast
 as they go, “stream 10000 at 400” so many a second. Each token is an event of its own. The answer ends with a paragraph
-`END-OF-STREAM`.
+`END-OF-STREAM`, and with “stream 20 as 3” `END-OF-STREAM-3`.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 
 END = "END-OF-STREAM"
-_ORDER = re.compile(r"stream (\d+)(?: at (\d+))?")
+_ORDER = re.compile(r"stream (\d+)(?: at (\d+))?(?: as (\d+))?")
 _TOKEN = re.compile(r"\s*\w{1,7}|\s*[^\w\s]|\s+")
 _SENTENCES = (
     "A queue between the two halves lets the reader fall behind without holding up the writer.",
@@ -70,7 +70,8 @@ def _reply(writer: asyncio.StreamWriter, body: bytes) -> None:
 
 async def _stream(writer: asyncio.StreamWriter, body: dict[str, object]) -> None:
     orders = _ORDER.findall(json.dumps(body.get("messages", "")))
-    count, pace = (int(orders[-1][0]), int(orders[-1][1] or 0)) if orders else (20, 0)
+    asked, at, name = orders[-1] if orders else ("20", "", "")
+    count, pace, end = int(asked), int(at or 0), f"{END}-{name}" if name else END
 
     async def send(data: bytes) -> None:
         writer.write(b"%x\r\n%b\r\n" % (len(data), data))
@@ -90,7 +91,7 @@ async def _stream(writer: asyncio.StreamWriter, body: dict[str, object]) -> None
             await asyncio.sleep(early)
         await send(_delta(token))
     await send(
-        _delta(f"\n```\n\n{END}\n" if _inside_fence(count) else f"\n\n{END}\n")
+        _delta(f"\n```\n\n{end}\n" if _inside_fence(count) else f"\n\n{end}\n")
         + _event("content_block_stop", index=0)
         + _event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": count})
         + _event("message_stop")

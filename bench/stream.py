@@ -51,28 +51,27 @@ def _round(terminal: Terminal, keys: int, chance: random.Random) -> dict[str, fl
     measured: dict[str, float] = {}
     terminal.quiet(20)
     # The first request loads the provider's SDK; that is no part of streaming.
-    terminal.send("stream 20")
-    terminal.shows(END, 60)
+    terminal.send("stream 20 as 1")
+    terminal.shows(f"{END}-1", 60)
     terminal.quiet(20)
     idle = terminal.echo(60, chance)
     measured |= {"idle p50": share(idle, 0.5), "idle p99": share(idle, 0.99)}
-    measured |= _paced(terminal, "first", keys, chance)
+    measured |= _paced(terminal, 2, "first", keys, chance)
     before = terminal.cpu()
-    sent = terminal.send(f"stream {_TOKENS}")
-    terminal.until(lambda one: END not in one.text(), 20)
-    measured["burst time"] = terminal.shows(END, 120) - sent
+    sent = terminal.send(f"stream {_TOKENS} as 3")
+    measured["burst time"] = terminal.shows(f"{END}-3", 120) - sent
     measured["burst cpu"] = terminal.quiet(20) - before
-    measured |= _paced(terminal, "with an answer above", keys, chance)
+    measured |= _paced(terminal, 4, "with an answer above", keys, chance)
     measured["memory"] = terminal.memory()
     return measured
 
 
-def _paced(terminal: Terminal, name: str, keys: int, chance: random.Random) -> dict[str, float]:
+def _paced(terminal: Terminal, number: int, name: str, keys: int, chance: random.Random) -> dict[str, float]:
     before = terminal.cpu()
-    ends = terminal.send(f"stream {_TOKENS} at {_PACE}") + _TOKENS / _PACE
+    ends = terminal.send(f"stream {_TOKENS} at {_PACE} as {number}") + _TOKENS / _PACE
     terminal.rest(0.5)
     times = terminal.echo(10 * keys, chance, going=lambda: time.perf_counter() < ends - 0.5)
-    terminal.shows(END, 120)
+    terminal.shows(f"{END}-{number}", 120)
     cpu = terminal.quiet(20) - before
     return {
         f"{name} p50": share(times, 0.5),

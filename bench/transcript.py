@@ -20,7 +20,7 @@ _BOUNCE = 20
 
 
 def answer(options: argparse.Namespace) -> Report:
-    """Measure; opening is from the start of the process to the last row and an echoed key, with an empty page cache."""
+    """Measure; opening is from the start of the process to the last row and an echoed key."""
     found: dict[int, list[dict[str, float]]] = {LONG: [], SHORT: []}
     for number in range(options.rounds):
         for entries in (LONG, SHORT) if number % 2 else (SHORT, LONG):

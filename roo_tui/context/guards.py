@@ -3,14 +3,14 @@
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from roo_tui.context.policy import decide
 from roo_tui.context.situation import Situation
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, CondenseFailed, Toggle
+from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
 
 MOST_ATTEMPTS = 3
 WITHIN_S = 60.0
@@ -88,24 +88,25 @@ def overhead_objection(overhead: int, limit: int, window: int) -> str:
 
 
 def _is_circling(situation: Situation) -> bool:
-    """Say whether the newest automatic condenses each came with less than 10 % of the window new since the last."""
-    tokens = situation.context_tokens
-    for count, entry in enumerate(_automatic_condenses(situation.path)):
-        if (tokens - entry.figures.tokens_after) * _NEW_CONTENT_SHARE >= situation.limits.window:
-            return False
-        if count + 1 == MOST_ATTEMPTS:
-            return True
-        tokens = entry.figures.tokens_before
-    return False
+    """Say whether the newest automatic condenses each came with less than 10 % of the window new since the last.
 
-
-def _automatic_condenses(path: Sequence[Entry]) -> Iterator[Condense]:
-    """Yield the automatic condenses after the last one a person asked for, newest first."""
-    for entry in reversed(path):
+    Only those after the last condense a person asked for count. What a truncation or mask took away meanwhile is not
+    taken from what was new.
+    """
+    tokens, new, condenses = situation.context_tokens, 0, 0
+    for entry in reversed(situation.path):
+        if not isinstance(entry.body, Condense | Truncation | Mask):
+            continue
+        figures = entry.body.figures
+        new += max(0, tokens - figures.tokens_after)
+        tokens = figures.tokens_before
         if isinstance(entry.body, Condense):
-            if entry.body.figures.trigger == "manual":
-                return
-            yield entry.body
+            if figures.trigger == "manual" or new * _NEW_CONTENT_SHARE >= situation.limits.window:
+                return False
+            condenses, new = condenses + 1, 0
+            if condenses == MOST_ATTEMPTS:
+                return True
+    return False
 
 
 def _newest_content(path: Sequence[Entry]) -> EntryId | None:

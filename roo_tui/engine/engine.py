@@ -111,8 +111,18 @@ class Engine:
         return self._runtime.bus.subscribe()
 
     async def warm_up(self) -> None:
-        """Load the model's SDK and the vocabulary off the event loop, so that the first request is not late."""
-        await asyncio.gather(self._runtime.model.warm_up(), asyncio.to_thread(self._runtime.counter.count_text, "warm"))
+        """Do what the first request needs and showing a task does not: count the context, load the model's SDK.
+
+        All of it takes a second of Python's time, so one comes after the other: together they would hold up typing.
+        """
+        await self.measure()
+        await self._runtime.model.warm_up()
+
+    async def measure(self) -> None:
+        """Count what the open task holds, and tell the bar. Loads vocabulary and tools, off the event loop."""
+        await asyncio.to_thread(specs)
+        if self._session is not None:
+            await self._session.gauge.refresh()
 
     @property
     def settings(self) -> Settings:
@@ -136,7 +146,7 @@ class Engine:
         return await self.open_task(info.id)
 
     async def open_task(self, task_id: str) -> str:
-        """Open a task by its id or the unique beginning of one.
+        """Open a task by its id or the unique beginning of one; its tokens are counted by `measure`.
 
         Raises:
             TaskNotFound: no task, or more than one, has this id.
@@ -149,9 +159,6 @@ class Engine:
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
         self._session.snapshots.start()
-        # Showing a conversation does not wait for the tools, nor for its tokens to be counted.
-        await asyncio.to_thread(specs)
-        await self._session.gauge.refresh()
         return info.id
 
     async def latest_task(self) -> str | None:
@@ -336,8 +343,10 @@ class Engine:
         """
         chosen = await asyncio.to_thread(settings_room.change, self.settings, changes)
         model = self._runtime.model if self._demo else self._runtime.models.of(chosen.active)
-        if self._session is not None and not self.busy and not self._session.gauge.would_fit(chosen.active, model.info):
-            await self._start(self._session.context.condense_before_switch(specs()))
+        if self._session is not None and not self.busy:
+            await self._session.gauge.refresh()
+            if not self._session.gauge.would_fit(chosen.active, model.info):
+                await self._start(self._session.context.condense_before_switch(specs()))
         self._runtime.settings, self._runtime.model = chosen, model
         if self._session is not None:
             await self._session.gauge.refresh()

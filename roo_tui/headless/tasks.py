@@ -207,4 +207,5 @@ async def opened(engine: EngineProtocol, task_id: str, *, writable: bool = True)
         await engine.open_task(task_id)
         if writable:
             require_writable(engine)
+        await engine.measure()
         yield

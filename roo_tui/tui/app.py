@@ -125,9 +125,7 @@ class RooApp(App[int]):
             _collect_garbage_again()
             for problem in getattr(engine.settings, "problems", ()):
                 chat.tell(problem, "warning")
-            warm_up = asyncio.create_task(engine.warm_up())
             await events
-            await warm_up
         finally:
             events.cancel()
 

@@ -133,6 +133,8 @@ class Dispatcher:
         screen.show_turn(read.turn_running())
         await screen.show_queue(read.queue())
         await screen.questions.show(read.questions())
+        # Showing a conversation does not wait for its tokens to be counted, nor for the model's SDK.
+        screen.call_after_refresh(screen.warm_up, self._engine)
 
     # Rows
 

@@ -20,6 +20,7 @@ async def test_after_a_truncation_its_count_is_the_size_in_use_until_a_request_t
     async with engine_on(tmp_path, ScriptedModel()) as (engine, recorder):
         task = await engine.import_file(_conversation(tmp_path))
         await engine.open_task(task)
+        await engine.measure()
         before = engine.read.context_use().used
         await engine.truncate()
         marker = next(one.body for one in engine.read.session.task.log.path() if isinstance(one.body, Truncation))

@@ -163,7 +163,7 @@ def law_without(repair: str) -> str:
         try:
             run_state_machine_as_test(Laws, settings=Laws.TestCase.settings)
         except AssertionError as error:
-            return str(error)
+            return str(error) or "an invariant does not hold"
     return ""
 
 

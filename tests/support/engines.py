@@ -81,6 +81,7 @@ async def engine_on(
             await engine.new_task()
         else:
             await engine.open_task(task)
+            await engine.measure()
         yield engine, recorder
     finally:
         await engine.close()

@@ -194,6 +194,7 @@ class Conversation:
         self._stream = self._engine.subscribe()
         if self._task_id:
             await self._engine.open_task(self._task_id)
+            await self._engine.measure()
         else:
             self._task_id = await self._engine.new_task()
         self._use_our_clock()
@@ -407,6 +408,7 @@ class Conversation:
         if bodies:
             await self._store.append(self._task_id, bodies, parent=head)
         await self._engine.open_task(self._task_id)
+        await self._engine.measure()
         self._use_our_clock()
 
     def _marker(self, which: int | None) -> EntryId | None:

@@ -90,6 +90,9 @@ class ScriptedEngine:
     async def new_task(self) -> str:
         return await self.open_task("new")
 
+    async def measure(self) -> None:
+        self.calls.append(("measure",))
+
     async def open_task(self, task_id: str) -> str:
         self.calls.append(("open", task_id))
         self._emit(TaskOpened(task_id))

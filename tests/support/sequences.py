@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.requests import ModelInfo
-from tests.support.odd_blocks import MODEL, OTHER_MODEL, PROVIDER, answer_blocks, user_blocks, words
+from tests.support.odd_blocks import MODEL, OTHER_MODEL, PROVIDER, answer_blocks, contents, user_blocks
 
 Size = Literal["blank", "small", "medium", "large", "giant"]
 Fault = Literal[
@@ -257,17 +257,19 @@ _imported = st.builds(
         st.tuples(st.just("user"), user_blocks) | st.tuples(st.just("assistant"), answer_blocks), min_size=1, max_size=5
     ).map(tuple),
 )
-# Some services give results other ids than their calls.
-_renamed = st.builds(
-    lambda calls, texts: Imported(
+# Some services give results other ids than their calls; pictures in errors and results without words come so too.
+_answered = st.builds(
+    lambda calls, prefix, content, is_error: Imported(
         messages=(
             ("assistant", tuple(ToolUse(f"asked_{number}", "read_file") for number in range(calls))),
-            ("user", tuple(ToolResult(f"answered_{number}", texts) for number in range(calls))),
+            ("user", tuple(ToolResult(f"{prefix}_{number}", content, is_error) for number in range(calls))),
             ("assistant", (Text("I see."),)),
         )
     ),
     st.integers(1, 3),
-    words,
+    st.sampled_from(["asked", "answered"]),
+    contents,
+    st.booleans(),
 )
 _plain: st.SearchStrategy[Plain] = st.one_of(
     _talk,
@@ -309,7 +311,8 @@ _phrases: tuple[st.SearchStrategy[tuple[Operation, ...]], ...] = (
     _one(_plain),
     _one(_plain),
     _one(_crashes),
-    _one(st.one_of(_imported, _renamed)),
+    _one(_imported),
+    _one(_answered),
     st.tuples(_turns, _reductions, st.just(Undo()), st.just(Redo())),
     st.tuples(_reductions, st.builds(Undo, _newest_or_any), _turns, st.builds(Redo, _newest_or_any)),
     st.tuples(_turns, st.builds(Rewind, _numbers), st.just(Undo()), st.just(Redo())),

@@ -122,6 +122,12 @@ class ChatScreen(Screen[None]):
         for text in held:
             await self._submit(text)
 
+    @work(group="warm up", exclusive=True)
+    async def warm_up(self, engine: EngineProtocol) -> None:
+        """A conversation is shown: load what drawing and asking need next, so that nothing waits for it then."""
+        await self.transcript.warm_up()
+        await engine.warm_up()
+
     def use_history(self, history: PromptHistory) -> None:
         """Give the prompt what was sent in earlier sessions."""
         self.prompt.history = history

@@ -174,6 +174,16 @@ async def test_three_automatic_condenses_with_hardly_anything_new_between_them_a
     assert guards.objection(replace(here, context_tokens=4_600), COUNTER) == ""
 
 
+async def test_what_a_truncation_took_away_after_a_condense_was_new_all_the_same() -> None:
+    history, guards = turns(10), Guards(Clock())
+    for _ in range(3):
+        history.add(Condense((), (), Reduction(trigger="automatic", tokens_before=8_000, tokens_after=7_500)))
+        history.add(Truncation((), Reduction(trigger="automatic", tokens_before=7_500, tokens_after=3_000)))
+        history.answer("as much as was hidden")
+    here = replace(situation(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=7_000)
+    assert guards.objection(here, COUNTER) == ""
+
+
 @pytest.mark.parametrize(("turn_count", "expected"), [(12, []), (20, ["Truncation"])])
 @pytest.mark.line("B20")
 async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(

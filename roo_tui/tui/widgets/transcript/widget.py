@@ -86,11 +86,10 @@ class Transcript(SheetView, can_focus=True):
         self._request_frame()
         if self._status is not None:
             self._status_timer = self.set_interval(0.2, self._tick)
-        # Markdown and colours take a tenth of a second to import: paint first.
-        self.call_after_refresh(self._warm_up)
 
-    def _warm_up(self) -> None:
-        asyncio.get_running_loop().run_in_executor(None, warm_up)
+    async def warm_up(self) -> None:
+        """Import what Markdown and colours need, a tenth of a second, in a thread."""
+        await asyncio.to_thread(warm_up)
 
     # rows
 
