@@ -17,8 +17,9 @@ from roo_tui.prompt_files import render
 Find = Callable[[str], Awaitable[Sequence[EntryId]]]
 """The ids of the entries of this task (on any branch) that hold words of a query, best first."""
 
-_IDS = re.compile(r"\s*(?:e\d+(?::\d+)?[\s,;]*)+", re.IGNORECASE)
-_ID = re.compile(r"e(\d+)(?::(\d+))?", re.IGNORECASE)
+# Placeholders name parts of an entry (`e12.1.content`); what comes back is the whole entry.
+_ID = re.compile(r"e(\d+)(?:\.\d+(?:\.[\w./~-]+)?)?(?::(\d+))?", re.IGNORECASE)
+_IDS = re.compile(rf"\s*(?:{_ID.pattern}[\s,;]*)+", re.IGNORECASE)
 # "The last failing command": of what fits best, the newest.
 _RECENCY = frozenset({"last", "latest", "newest", "recent", "recently"})
 _RECENCY_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_RECENCY))})\b", re.IGNORECASE)

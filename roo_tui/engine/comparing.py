@@ -5,7 +5,7 @@ Nothing is changed. Without a model, a summary is the outline made from the log;
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 from roo_tui.context.asking import CondenseError
 from roo_tui.context.effective import effective_history
@@ -36,7 +36,7 @@ WAYS = (
 )
 
 _SUMMARY_BUDGET = 8_000
-# Texts that wrap differently are still there: only this much of a long one is looked for.
+# Of a long text only so many characters are looked for.
 _LOOKED_FOR = 300
 
 
@@ -44,7 +44,7 @@ async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool)
     """Return what each way comes to on this path, in the order of `WAYS`."""
     strategies = Strategies(runtime, lambda _: None)
     situation = await asyncio.to_thread(_situation, runtime, path)
-    wanted = await asyncio.to_thread(_artefacts, path)
+    wanted = await asyncio.to_thread(_shown_artefacts, path)
     found = []
     for way in WAYS:
         services = Services(
@@ -115,6 +115,13 @@ def _outliner(runtime: Runtime, situation: Situation) -> Callable[[Request], Asy
     return ask
 
 
+def _shown_artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
+    """Return the artefacts the model sees as long as nothing is reduced, spaced as `_visible_text` is."""
+    shown = _visible_text(path)
+    found = [tuple(" ".join(text.split()) for text in texts) for texts in _artefacts(path)]
+    return [texts for texts in found if all(text in shown for text in texts)]
+
+
 def _artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
     """Return what must survive: edited files, the last failing command with its error line, open todos, the request."""
     found: list[tuple[str, ...]] = [(file,) for file in edited_files(path)]
@@ -134,7 +141,9 @@ def _appended(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> tuple[Entry,
 
 
 def _visible_text(path: tuple[Entry, ...]) -> str:
-    return "\n".join(text for message in effective_history(path) for block in message.blocks for text in _texts(block))
+    """Return all that the model sees as words with single blanks between them: how lines wrap says nothing."""
+    texts = (text for message in effective_history(path) for block in message.blocks for text in _texts(block))
+    return " ".join(" ".join(text.split()) for text in texts)
 
 
 def _texts(block: Block) -> Iterator[str]:
@@ -144,4 +153,16 @@ def _texts(block: Block) -> Iterator[str]:
         case ToolResult():
             yield result_text(block)
         case ToolUse():
-            yield from (value for value in block.input.values() if isinstance(value, str))
+            yield from _strings(block.input)
+
+
+def _strings(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in value.values():
+                yield from _strings(item)
+        case list() | tuple():
+            for item in value:
+                yield from _strings(item)

@@ -55,6 +55,8 @@ class ContextControl:
         self._sent: Sent | None = None
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
+        self.condensing = False
+        """Whether a model is asked for a summary right now, those of the background apart."""
 
     def answered(self, request: Request) -> None:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
@@ -238,6 +240,7 @@ class ContextControl:
         asks_model = by_person or options.auto_condense
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
+        self.condensing = asks_model
         end = _End("cancelled")
         try:
             if by_person:
@@ -263,6 +266,7 @@ class ContextControl:
             end = await self._apply((failed(situation, services, "Cancelled.", cancelled=True),))
             raise
         finally:
+            self.condensing = False
             if asks_model:
                 task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 

@@ -235,9 +235,14 @@ class Engine:
         """Condense now, or at the next safe boundary of the turn that runs.
 
         `strategy` and `preset` (of `smart`) are for this run; blank means what the settings say.
+
+        Raises:
+            CommandRefused: a condense is running.
         """
         session, asked = self._open(), Asked(instructions, strategy, preset)
         session.task.require_writable()
+        if session.context.condensing:
+            raise CommandRefused("A condense is running already; Escape cancels it.")
         if self.busy:
             session.context.ask_for_condense(asked)
             return

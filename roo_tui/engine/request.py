@@ -60,6 +60,7 @@ class ModelCall:
         self._info = runtime.model.info
         self._draft = _Draft(self._info.provider, self._info.id)
         self._saved: AssistantMessage | None = None
+        self._untold: tuple[str, list[str]] = ("", [])
 
     async def run(self, request: Request, attempt: int) -> Entry:
         """Return the committed answer.
@@ -96,26 +97,40 @@ class ModelCall:
             async for event in events:
                 if isinstance(event, Restarted):
                     await self._start_over()
+                elif isinstance(event, BlockDelta):
+                    self._tell_soon(self._draft.add(event.index, event.text), event.text)
                 elif isinstance(event, Finished):
                     return event
                 else:
                     await self._take(event)
         raise ModelError("The answer ended without its last event.", retryable=True)
 
+    def _tell_soon(self, block_id: str, text: str) -> None:
+        """Tell of streamed text; what came in one packet is one event, however many tokens it was."""
+        if self._untold[0] != block_id:
+            self._tell()
+            self._untold = (block_id, [])
+            asyncio.get_running_loop().call_soon(self._tell)
+        self._untold[1].append(text)
+
+    def _tell(self) -> None:
+        (block_id, texts), self._untold = self._untold, ("", [])
+        if texts:
+            self._task.emit(BlockText(self._task.id, block_id, "".join(texts)))
+
     async def _take(self, event: ModelEvent) -> None:
+        self._tell()
         match event:
             case Started(usage):
                 self._draft.usage = usage
             case BlockOpened(index, type_, name):
                 block_id = self._draft.open(index, type_, name)
                 self._task.emit(BlockStarted(self._task.id, block_id, type_, name))
-            case BlockDelta(index, text):
-                self._task.emit(BlockText(self._task.id, self._draft.add(index, text), text))
             case BlockClosed(index, block):
                 block_id = self._draft.close(index, block)
                 await self._save()
                 self._task.emit(BlockEnded(self._task.id, block_id))
-            case Finished():
+            case BlockDelta() | Finished():
                 pass
 
     def _waiting(self, attempt: int, of: int, seconds: float, reason: str) -> None:
@@ -161,6 +176,7 @@ class ModelCall:
             await self._runtime.store.save_draft(self._task.id, body)
 
     def _close_open_blocks(self) -> None:
+        self._tell()
         for block_id in self._draft.open_ids():
             self._task.emit(BlockEnded(self._task.id, block_id))
 

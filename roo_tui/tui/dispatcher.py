@@ -244,6 +244,9 @@ class Dispatcher:
         screen.transcript.set_status(None)
         screen.show_condensing(False)
         match event.outcome:
+            case "condensed":
+                # That one comes near was said before it.
+                screen.notices.let_go()
             case "refused":
                 screen.tell(words.CONDENSE_REFUSED.format(message=event.message), "warning")
             case "cancelled":

@@ -339,6 +339,18 @@ async def test_condensing_shows_in_header_transcript_and_footer_and_typing_goes_
         assert words.CONDENSING not in screen.text()
 
 
+async def test_a_condense_takes_away_the_sentence_that_one_is_near_but_no_warning() -> None:
+    async with started() as screen:
+        for level, stays in (("info", False), ("warning", True)):
+            screen.engine.emit(ev.Notice(TASK, level, "It will be condensed soon."))
+            await screen.settle()
+            assert "condensed soon" in screen.text()
+            screen.engine.emit(ev.CondenseStarted(TASK, "c1", "automatic", 148_210))
+            screen.engine.emit(ev.CondenseEnded(TASK, "c1", "condensed"))
+            await screen.settle()
+            assert ("condensed soon" in screen.text()) is stays
+
+
 async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
     async with started() as screen:
         screen.engine.begin_turn()

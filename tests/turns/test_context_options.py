@@ -56,6 +56,22 @@ def condenses(engine: Engine) -> list[Condense]:
     return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, Condense)]
 
 
+async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_on(workspace: Path) -> None:
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], summary=(hang := Hang("<summary>Half")))
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("one")
+        await recorder.turn("two")
+        await engine.condense()
+        await hang.reached.wait()
+        with pytest.raises(CommandRefused, match="running already"):
+            await engine.condense()
+        assert engine.busy
+        engine.cancel()
+        await engine.idle()
+        await engine.condense()
+        await engine.idle()
+
+
 async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(workspace: Path) -> None:
     model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
     async with engine_on(workspace, model) as (engine, recorder):

@@ -93,6 +93,11 @@ class NoticeLine(Widget):
         self._pass(None, 0)
         return True
 
+    def let_go(self) -> None:
+        """Take away a passing sentence that is true no longer; warnings and errors stay."""
+        if self._passing is not None and self._passing.level == "information":
+            self._pass(None, 0)
+
     def _pass(self, said: Said | None, half_s: float) -> None:
         self._passing, self._faded = said, False
         if self._timer is not None:

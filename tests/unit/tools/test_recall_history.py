@@ -62,7 +62,7 @@ async def test_masked_entries_and_earlier_todo_lists_can_be_brought_back() -> No
     assert "[pending] paint" in await recall("paint", history.path, finds(5))
 
 
-@pytest.mark.parametrize("asked", ["e3", "E3", " e3, e1 ", "e3 e99"])
+@pytest.mark.parametrize("asked", ["e3", "E3", " e3, e1 ", "e3 e99", "e3.0.content", "e3.0.content, e1.0"])
 async def test_ids_bring_back_entries_word_for_word(asked: str) -> None:
     history = conversation()
     found = await recall(asked, history.path, finds())
