@@ -136,7 +136,8 @@ def test_an_interrupt_ends_the_turn_and_keeps_what_was_said(workspace: Path) -> 
             seen: list[dict[str, object]] = []
             for line in process.stdout:
                 seen.append(json.loads(line))
-                if seen[-1]["type"] == "BlockText" and len([e for e in seen if e["type"] == "BlockText"]) == 2:
+                said = "".join(str(event["text"]) for event in seen if event["type"] == "BlockText")
+                if seen[-1]["type"] == "BlockText" and said.endswith("never ends"):
                     process.send_signal(2)
     assert process.returncode == 130
     assert seen[-1]["exit_reason"] == "cancelled"
