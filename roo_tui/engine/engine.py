@@ -111,11 +111,7 @@ class Engine:
         return self._runtime.bus.subscribe()
 
     async def warm_up(self) -> None:
-        """Do what the first request needs and showing a task does not: count the context, load the model's SDK.
-
-        All of it takes a second of Python's time, so one comes after the other: together they would hold up typing.
-        """
-        await self.measure()
+        """Load the model's SDK off the event loop, so that the first request is not late."""
         await self._runtime.model.warm_up()
 
     async def measure(self) -> None:

@@ -65,6 +65,19 @@ async def test_up_and_down_walk_through_what_was_sent_and_back_to_the_draft() ->
         assert screen.prompt == "draft"
 
 
+async def test_while_somebody_types_nothing_is_loaded_ahead() -> None:
+    async with started() as screen:
+        screen.engine.calls.clear()
+        await screen.type("a")
+        screen.chat.warm_up(screen.engine)
+        await screen.settle()
+        assert screen.called("measure") == []
+        screen.chat.prompt.area.key_at -= 1
+        screen.chat.warm_up(screen.engine)
+        await screen.settle()
+        assert screen.called("measure") == [()]
+
+
 async def test_history_survives_a_restart() -> None:
     async with started() as screen:
         await screen.type("remember me")

@@ -195,6 +195,9 @@ class FakeEngine:
     async def start(self) -> None:
         self._called("start")
 
+    async def measure(self) -> None:
+        self._called("measure")
+
     async def warm_up(self) -> None:
         self._called("warm_up")
 

@@ -124,9 +124,13 @@ class ChatScreen(Screen[None]):
 
     @work(group="warm up", exclusive=True)
     async def warm_up(self, engine: EngineProtocol) -> None:
-        """A conversation is shown: load what drawing and asking need next, so that nothing waits for it then."""
-        await self.transcript.warm_up()
-        await engine.warm_up()
+        """A conversation is shown: load what drawing and asking need next, so that nothing waits for it then.
+
+        Each step holds Python for up to a fifth of a second, so none begins while somebody types.
+        """
+        for step in (self.transcript.warm_up, engine.measure, engine.warm_up):
+            await self.prompt.until_nobody_types()
+            await step()
 
     def use_history(self, history: PromptHistory) -> None:
         """Give the prompt what was sent in earlier sessions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # only a name: importing the entries before the first frame w
 FileSource = Callable[[], Awaitable[Sequence[str]]]
 
 _BLINKS_S = 10
+_PAUSE_S = 1.0
 _COMMAND = re.compile(r"/([\w.-]*\??)\Z")
 _FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
 
@@ -55,6 +57,8 @@ class PromptArea(TextArea):
         )
         self.completing = False
         self.suggestion = ""
+        self.key_at = float("-inf")
+        """When the last key was pressed, in seconds of the monotonic clock."""
         self._blinking: Timer | None = None
 
     def on_mount(self) -> None:
@@ -65,6 +69,7 @@ class PromptArea(TextArea):
         self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
+        self.key_at = monotonic()
         self.cursor_blink = True
         if self._blinking is not None:
             self._blinking.reset()
@@ -173,6 +178,11 @@ class Prompt(Vertical):
     def text(self) -> str:
         """What stands in the prompt."""
         return self.area.text
+
+    async def until_nobody_types(self) -> None:
+        """Return when no key was pressed here for a second."""
+        while (left_s := self.area.key_at + _PAUSE_S - monotonic()) > 0:
+            await asyncio.sleep(left_s)
 
     def put(self, text: str) -> None:
         """Replace the text; the cursor goes to its end."""
