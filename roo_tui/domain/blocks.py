@@ -5,7 +5,9 @@ Shapes follow the Messages API. Blocks are never changed once they are part of a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from roo_tui.domain.tagged import TaggedBy
 
 Role = Literal["user", "assistant"]
 
@@ -70,7 +72,7 @@ class Opaque:
     type: Literal["opaque"] = "opaque"
 
 
-Block = Text | Image | ToolUse | ToolResult | Thinking | Opaque
+Block = Annotated[Text | Image | ToolUse | ToolResult | Thinking | Opaque, TaggedBy("type")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ root to the task's head says; entries off the path are abandoned, not lost.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from roo_tui.domain.blocks import Block
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.tagged import TaggedBy
 from roo_tui.domain.usage import Usage
 from roo_tui.domain.views import Todos, ToolView
 
@@ -152,7 +153,7 @@ class Unknown:
     kind: Literal["unknown"] = "unknown"
 
 
-Body = (
+Body = Annotated[
     UserMessage
     | AssistantMessage
     | CallStarted
@@ -166,8 +167,9 @@ Body = (
     | TodosChanged
     | Pinned
     | Noted
-    | Unknown
-)
+    | Unknown,
+    TaggedBy("kind"),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ log. Text in views is as it came; whoever draws it removes control characters an
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import PassMetrics
+from roo_tui.domain.tagged import TaggedBy
 
 TodoState = Literal["pending", "in_progress", "done"]
 Todos = tuple[tuple[str, TodoState], ...]
@@ -78,7 +79,7 @@ class TextView:
     type: Literal["text"] = "text"
 
 
-ToolView = FileView | DiffView | CommandView | ListView | TodoView | TextView
+ToolView = Annotated[FileView | DiffView | CommandView | ListView | TodoView | TextView, TaggedBy("type")]
 
 
 @dataclass(frozen=True, slots=True)

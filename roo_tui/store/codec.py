@@ -1,4 +1,4 @@
-"""Entry bodies as JSON: every field of the domain's dataclasses by its own name, `kind` first asked.
+"""Entry bodies as JSON: every field of the domain's dataclasses by its own name.
 
 JSON cannot hold lone surrogates, so they are stored as U+FFFD. Whatever cannot be understood is read as `Unknown`.
 """
@@ -6,7 +6,7 @@ JSON cannot hold lone surrogates, so they are stored as U+FFFD. Whatever cannot 
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from roo_tui.domain.entries import Body, Unknown
 from roo_tui.plain_text import well_formed
@@ -36,24 +36,24 @@ def decode(text: str, version: int = PAYLOAD_VERSION) -> Body:
     from pydantic import ValidationError
     from pydantic_core import from_json
 
+    if version <= PAYLOAD_VERSION:
+        try:
+            return _adapter().validate_json(text)
+        except ValidationError:
+            pass
     try:
         payload = from_json(text)
     except ValueError:
         payload = None
-    if version <= PAYLOAD_VERSION:
-        try:
-            return _adapter().validate_python(payload)
-        except ValidationError:
-            pass
     return Unknown(payload if isinstance(payload, dict) else {"text": text})
 
 
 @cache
 def _adapter() -> "TypeAdapter[Body]":
-    from pydantic import ConfigDict, Field, TypeAdapter
+    from pydantic import ConfigDict, TypeAdapter
 
     # Models write NaN and Infinity into tool inputs; JSON's null would change them.
-    return TypeAdapter(Annotated[Body, Field(discriminator="kind")], config=ConfigDict(ser_json_inf_nan="constants"))
+    return TypeAdapter(Body, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def _well_formed(value: Any) -> Any:
