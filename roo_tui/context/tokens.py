@@ -59,6 +59,7 @@ class TokenCounter:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[int, int], int] = {}
+        self._calls: dict[int, tuple[ToolUse, int]] = {}
 
     def load(self) -> None:
         """Load the vocabulary now, so that the next count is quick."""
@@ -73,9 +74,7 @@ class TokenCounter:
         if count is None:
             encode = _encoding().encode_ordinary
             count = sum(len(encode(text[at : at + _SLICE])) for at in range(0, len(text), _SLICE))
-            if len(self._counts) >= _REMEMBERED:
-                for old in list(islice(self._counts, _REMEMBERED // 2)):
-                    self._counts.pop(old, None)
+            _forget_some(self._counts)
             self._counts[key] = count
         return count
 
@@ -87,13 +86,22 @@ class TokenCounter:
             case Image():
                 return _image_tokens(block)
             case ToolUse():
-                return self.count_text(block.name) + self.count_text(_json(block.input))
+                return self._count_call(block)
             case ToolResult():
                 if isinstance(block.content, str):
                     return self.count_text(block.content)
                 return self.count_blocks(block.content)
             case Opaque():
                 return self._count_opaque(block.payload)
+
+    def _count_call(self, call: ToolUse) -> int:
+        """Writing a call's input out as JSON takes longer than looking its count up."""
+        known, count = self._calls.get(id(call), (None, 0))
+        if known is not call:
+            count = self.count_text(call.name) + self.count_text(_json(call.input))
+            _forget_some(self._calls)
+            self._calls[id(call)] = (call, count)
+        return count
 
     def count_blocks(self, blocks: Iterable[Block]) -> int:
         """Return the tokens of blocks together."""
@@ -119,6 +127,13 @@ class TokenCounter:
             # A file's bytes are not tokens; what it comes to is known when the provider reports it.
             return _UNKNOWN_IMAGE
         return self.count_text(_json(payload))
+
+
+def _forget_some(remembered: dict[Any, Any]) -> None:
+    """Drop the older half of what is remembered once it is a lot."""
+    if len(remembered) >= _REMEMBERED:
+        for old in list(islice(remembered, _REMEMBERED // 2)):
+            remembered.pop(old, None)
 
 
 class Calibration:

@@ -10,7 +10,8 @@ beginning), then what is kept of it can be what a later one repeats. So what a r
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple
 
 RUN = 20
@@ -169,7 +170,7 @@ class Repeats:
         while start + RUN <= count:
             number = NUMBER.match(raw[start])
             if number is not None:
-                length = _equal(raw[start:], numbered(bare[start:], number[0]))
+                length = _equal(islice(raw, start, None), numbered(islice(bare, start, None), number[0]))
                 if length >= RUN:
                     yield Run(first + start, length, of, there + start, "numbered", number[0])
                 start += max(length, 1)
@@ -177,27 +178,30 @@ class Repeats:
                 start += 1
 
 
-def numbered(bare: list[str], first: str) -> list[str]:
-    """Return lines with numbers before them: `first` is what stands before the first one, such as `  9 | `."""
+def numbered(bare: Iterable[str], first: str) -> Iterator[str]:
+    """Yield lines with numbers before them: `first` is what stands before the first one, such as `  9 | `."""
     found = _PARTS.fullmatch(first)
     if found is None:
-        return list(bare)
+        yield from bare
+        return
     width = len(found[1]) + len(found[2])
-    return [f"{number:>{width}}{found[3]}{line}" for number, line in enumerate(bare, int(found[2]))]
+    for number, line in enumerate(bare, int(found[2])):
+        yield f"{number:>{width}}{found[3]}{line}"
 
 
 def _agreeing(raw: list[str], again: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the stretches (first, end) of at least 20 lines that come out right."""
     start = 0
-    while start + RUN <= len(raw):
-        length = _equal(raw[start:], again[start:])
-        if length >= RUN:
-            yield start, start + length
-        start += length + 1
+    if raw != again:
+        for at, (line, other) in enumerate(zip(raw, again, strict=True)):
+            if line != other:
+                if at - start >= RUN:
+                    yield start, at
+                start = at + 1
+    if len(raw) - start >= RUN:
+        yield start, len(raw)
 
 
-def _equal(lines: list[str], others: list[str]) -> int:
+def _equal(lines: Iterable[str], others: Iterable[str]) -> int:
     """Return how many lines are equal from the first one on."""
-    if lines == others:
-        return len(lines)
-    return next(at for at, (line, other) in enumerate(zip(lines, others, strict=True)) if line != other)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=True)))

@@ -43,8 +43,8 @@ def test_a_part_that_can_be_written_again_is_found_within_one_that_cannot():
 
 
 def test_numbers_grow_to_the_left_as_tools_write_them():
-    assert numbered(["a", "b"], "  9 | ") == ["  9 | a", " 10 | b"]
-    assert numbered(["a", "b"], "9: ") == ["9: a", "10: b"]
+    assert list(numbered(["a", "b"], "  9 | ")) == ["  9 | a", " 10 | b"]
+    assert list(numbered(["a", "b"], "9: ")) == ["9: a", "10: b"]
 
 
 def test_a_thousand_equal_lines_are_no_burden():
