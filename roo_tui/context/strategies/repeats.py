@@ -85,28 +85,37 @@ class Repeats:
         lines, number = self._add(text)
         found: list[Run] = []
         segment = _Segment(number, 0, 0)
-        indexed = at = 0
-        ids, heads, last = lines.ids, self._heads, len(lines.ids) - _BLOCK
-        while at <= last:
-            if ids[at] << 32 | ids[at + 5] in heads:
-                segment.end = at
-                run, looked_to = self._longest(lines, at, segment)
-                if run is not None:
-                    found.append(run)
-                    segment.end = run.first
-                    self._index(segment, indexed, run.first)
-                    at = indexed = run.first + run.length
-                    segment = _Segment(number, at, at)
-                    continue
-                # Equal lines that cannot be written again exactly are not looked at line by line.
-                at = max(at, looked_to - 1)
+        indexed = go_on = 0
+        ids = lines.ids
+        for at in self._candidates(ids):
+            if at < go_on:
+                continue
             # Later than two blocks back, so that a run found here and extended backwards does not reach into it.
-            if at - indexed >= 2 * _BLOCK:
-                indexed = self._index(segment, indexed, at - _BLOCK)
-            at += 1
-        segment.end = len(lines.ids)
+            indexed = self._index(segment, indexed, at - 1 - _BLOCK)
+            if _head(ids, at) not in self._heads:
+                continue
+            segment.end = at
+            run, looked_to = self._longest(lines, at, segment)
+            if run is None:
+                # Equal lines that cannot be written again exactly are not looked at line by line.
+                go_on = max(at + 1, looked_to)
+                continue
+            found.append(run)
+            segment.end = run.first
+            self._index(segment, indexed, run.first)
+            indexed = go_on = run.first + run.length
+            segment = _Segment(number, go_on, go_on)
+        segment.end = len(ids)
         self._index(segment, indexed, segment.end)
         return number, found
+
+    def _candidates(self, ids: list[int]) -> list[int]:
+        """Return the lines at which a block that is known, or that this text itself brought, may begin."""
+        heads = [first << 32 | other for first, other in zip(ids[: 1 - _BLOCK], ids[5:], strict=False)]
+        once: set[int] = set()
+        again = {head for head in heads if head in once or once.add(head)}  # type: ignore[func-returns-value]
+        again |= once & self._heads
+        return [at for at, head in enumerate(heads) if head in again] if again else []
 
     def _add(self, text: str) -> tuple[Lines, int]:
         bare = NUMBER.sub("", text).split("\n")
@@ -121,7 +130,7 @@ class Repeats:
             places = self._blocks.setdefault(hash(tuple(ids[start : start + _BLOCK])), [])
             if len(places) < _MOST_PLACES:
                 places.append((segment, start))
-                self._heads.add(ids[start] << 32 | ids[start + 5])
+                self._heads.add(_head(ids, start))
             start += _BLOCK
         return start
 
@@ -176,6 +185,11 @@ class Repeats:
                 start += max(length, 1)
             else:
                 start += 1
+
+
+def _head(ids: list[int], at: int) -> int:
+    """Return two lines of the block at a line as one number."""
+    return ids[at] << 32 | ids[at + 5]
 
 
 def numbered(bare: Iterable[str], first: str) -> Iterator[str]:
