@@ -1,51 +1,30 @@
-"""The command line: reads the arguments, joins settings, engine and one front end, and imports only what it needs.
-
-A first word that names a command is that command; a folder of the same name is reached as `./tasks` or after `--`.
-"""
+"""The command line: joins arguments, settings, engine and one front end, and imports only what it needs."""
 
 import argparse
 import os
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roo_tui import __version__
+from roo_tui.arguments import command_parser, main_parser, split_command
 
 if TYPE_CHECKING:
     from roo_tui.engine import Engine
     from roo_tui.headless.exit_codes import ExitCode
     from roo_tui.settings import Settings
 
-_VALUED = ("--profile", "--model", "--base-url", "--resume", "-p", "--prompt", "--output")
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code (`headless.exit_codes`). Argument errors end it as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
-    command, words = _split_command(words)
-    arguments = (_command_parser(command) if command else _main_parser()).parse_args(words)
+    command, words = split_command(words)
+    arguments = (command_parser(command) if command else main_parser()).parse_args(words)
     if arguments.version:
         print(f"roo-tui {__version__}")
         return 0
     return _guarded(command, arguments)
-
-
-def _split_command(words: list[str]) -> tuple[str, list[str]]:
-    """Return the command, "" for none, and the words without it."""
-    skip = False
-    for place, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word == "--":
-            break
-        elif word in _VALUED:
-            skip = True
-        elif not word.startswith("-"):
-            if word in _COMMANDS:
-                return word, words[:place] + words[place + 1 :]
-            break
-    return "", words
 
 
 def _guarded(command: str, arguments: argparse.Namespace) -> int:
@@ -62,7 +41,7 @@ def _guarded(command: str, arguments: argparse.Namespace) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        return int(_COMMANDS[command][1](arguments) if command else _start(arguments))
+        return int(_HANDLERS[command](arguments) if command else _start(arguments))
     except RooError as error:
         return int(_complain(arguments, str(error), code_of(error)))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -318,112 +297,15 @@ def _asyncio_run(work: "Coroutine[Any, Any, ExitCode]") -> int:
     return asyncio.run(work)
 
 
-def _entry(text: str) -> int:
-    from roo_tui.domain.ids import parse_entry_ref
-
-    try:
-        return parse_entry_ref(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-class _Help(argparse.Action):
-    """`--help` ends with the exit codes, which are imported only for it."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from roo_tui.headless.exit_codes import table
-
-        commands = "".join(f"  {name:<10}{help_text}\n" for name, (help_text, _) in _COMMANDS.items())
-        listed = f"commands:\n{commands}\n" if parser.prog == "roo-tui" else ""
-        parser.epilog = f"{listed}exit codes:\n{table()}"
-        parser.print_help()
-        parser.exit()
-
-
-def _parser(prog: str, description: str, usage: str | None = None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog,
-        usage=usage,
-        description=description,
-        add_help=False,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this and leave")
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
-    parser.add_argument("--profile", metavar="P", help="the profile of the settings file to use")
-    parser.add_argument("--model", metavar="M", help="the model to use in place of the profile's")
-    parser.add_argument("--base-url", metavar="U", help="where the provider is reached, in place of the profile's")
-    return parser
-
-
-def _main_parser() -> argparse.ArgumentParser:
-    parser = _parser(
-        "roo-tui",
-        "A coding agent for the terminal that can stay in one conversation for days.",
-        "roo-tui [WORKSPACE] [options]\n       roo-tui COMMAND [options]",
-    )
-    parser.add_argument("workspace", metavar="WORKSPACE", nargs="?", help="the folder to work in (default: this one)")
-    parser.add_argument("--demo", action="store_true", help="a scripted session on a sample project, offline")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--continue", dest="latest", action="store_true", help="go on with the workspace's latest task")
-    which.add_argument("--resume", metavar="ID", help="go on with this task (a unique beginning of its id is enough)")
-    parser.add_argument("--auto-approve", action="store_true", help="allow every call without asking")
-    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="do this without a screen, then leave")
-    parser.add_argument(
-        "--output", choices=("text", "json", "stream-json"), default="text", help="what -p prints (default: text)"
-    )
-    return parser
-
-
-def _command_parser(command: str) -> argparse.ArgumentParser:
-    parser = _parser(f"roo-tui {command}", _COMMANDS[command][0] + ".")
-    match command:
-        case "tasks":
-            parser.add_argument("--json", action="store_true", help="print a JSON list")
-        case "import":
-            parser.add_argument("path", metavar="PATH", type=Path, help="a JSON list of messages; .gz is unpacked")
-            parser.add_argument("--format", choices=("auto", "messages", "roo"), default="auto", help="(default: auto)")
-        case "export":
-            parser.add_argument("id", metavar="ID")
-            parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")
-            parser.add_argument("--format", choices=("json", "jsonl", "markdown"), default="markdown")
-        case "bench":
-            parser.add_argument("what", choices=("condense",), help="what to compare")
-            parser.add_argument("paths", metavar="PATH", nargs="+", help="a file of messages, or a task's id")
-            parser.add_argument("--ask", action="store_true", help="ask the model (it costs); else the log's outline")
-            parser.add_argument("--json", action="store_true", help="print it as JSON")
-        case "stats":
-            parser.add_argument("--json", action="store_true", help="print a JSON list, one object a reduction")
-        case "context":
-            parser.add_argument("id", metavar="ID")
-            parser.add_argument("--json", action="store_true", help="print it as JSON")
-        case "condense":
-            parser.add_argument("id", metavar="ID")
-            parser.add_argument("--strategy", metavar="S", default="", help="native, smart, lossless, truncation, …")
-            presets = ("conservative", "balanced", "aggressive", "custom")
-            parser.add_argument("--preset", choices=presets, default="", help="how much smart takes")
-            parser.add_argument("--instructions", metavar="T", default="", help="what to mind, for this run")
-            parser.add_argument("--dry-run", action="store_true", help="only say what would be done; no model is asked")
-            parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
-        case "rewind":
-            parser.add_argument("id", metavar="ID")
-            parser.add_argument("point", metavar="POINT", type=_entry, help="an entry, for example e12")
-            parser.add_argument("--files", action="store_true", help="restore the files of that moment too")
-        case "undo":
-            parser.add_argument("id", metavar="ID")
-    return parser
-
-
-_COMMANDS: dict[str, tuple[str, Any]] = {
-    "tasks": ("List the tasks, newest first", _tasks),
-    "import": ("Make a task of a conversation in a file; its id is the last word printed", _import),
-    "export": ("Print a task: what the model gets next (effective) or everything (transcript)", _export),
-    "condense": ("Condense a task's context", _condense),
-    "rewind": ("Take a task back to an earlier entry", _rewind),
-    "undo": ("Take back a task's newest condense, truncation or rewind", _undo),
-    "context": ("Say what fills a task's context window, by kind and by entry", _context),
-    "stats": ("Say what every condense, truncation and mask came to", _stats),
-    "bench": ("Compare the strategies on conversations: bench condense PATH…", _bench),
-    "doctor": ("Say what is found, what is missing, and what to do", _doctor),
+_HANDLERS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "tasks": _tasks,
+    "import": _import,
+    "export": _export,
+    "condense": _condense,
+    "rewind": _rewind,
+    "undo": _undo,
+    "context": _context,
+    "stats": _stats,
+    "bench": _bench,
+    "doctor": _doctor,
 }

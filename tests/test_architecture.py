@@ -42,7 +42,7 @@ def test_domain_is_standard_library_only() -> None:
 def test_the_version_is_told_without_loading_the_program() -> None:
     loaded = modules_after("from roo_tui.cli import main\nmain(['--version'])")
     own = {name for name in loaded if name.partition(".")[0] == "roo_tui"}
-    assert own == {"roo_tui", "roo_tui.cli"}
+    assert own == {"roo_tui", "roo_tui.cli", "roo_tui.arguments"}
     assert not loaded & {"asyncio", "platformdirs", "logging", "dataclasses"}
 
 

@@ -13,11 +13,9 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from roo_tui.context import forecast as forecasts
 from roo_tui.context.asking import Answer, CondenseError, ask
 from roo_tui.context.assemble import Material, assemble
 from roo_tui.context.cut import Cut, cut, messages_since_summary, standing_commands
-from roo_tui.context.effective import effective_history
 from roo_tui.context.forecast import Forecast
 from roo_tui.context.kept import newest_to_keep
 from roo_tui.context.log_facts import todos_of
@@ -25,16 +23,16 @@ from roo_tui.context.options import ContextOptions
 from roo_tui.context.outline_summary import outline_summary
 from roo_tui.context.pins import pin_blocks
 from roo_tui.context.policy import decide
-from roo_tui.context.request_shape import begins_with, cached, fresh, instruction, with_answer, without_tools
+from roo_tui.context.request_shape import instruction, with_answer, without_tools
+from roo_tui.context.shapes import LEAST_OUTPUT, MOST_OUTPUT, Shaping, price
 from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.staged import HistoryTooLong, Stages, merging_request, stages, usage_of
+from roo_tui.context.staged import HistoryTooLong, Stages, merging_request, stages
 from roo_tui.context.summary import SECTIONS, Required, commands_block, missing_sections, request_block, todos_block
 from roo_tui.context.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import Request
-from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
 
 __all__ = [
@@ -49,8 +47,6 @@ __all__ = [
     "prepare",
 ]
 
-_MOST_OUTPUT = 20_000
-_LEAST_OUTPUT = 2_000
 _FEWEST_MESSAGES = 2
 _MOST_OUTLINE = 8_000
 
@@ -156,7 +152,7 @@ def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions
     """
     hiding = _hiding(situation, counter, options)
     words = instruction(options, situation.instructions)
-    shaping = _Shaping(situation, counter, hiding, words)
+    shaping = Shaping(situation, counter, hiding.where.hidden, words, counter.count_blocks(hiding.required.blocks))
     by_text, by_cache = shaping.fresh(), shaping.cached()
     candidates = [candidate for candidate in (by_text, by_cache) if candidate is not None]
     base = Plan(
@@ -177,7 +173,7 @@ def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions
             )
         parts = stages(hiding.where.hidden, words, situation, counter)
         return replace(base, shape="staged", stages=parts, forecasts=(shaping.staged(parts),))
-    candidates.sort(key=_price)
+    candidates.sort(key=price)
     chosen = candidates[0]
     return replace(
         base,
@@ -223,7 +219,7 @@ async def _first_answer(
     plan: Plan, situation: Situation, services: Services
 ) -> tuple[Request, Answer, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
     if plan.stages is not None:
-        most = max(_LEAST_OUTPUT, min(_MOST_OUTPUT, situation.limits.reserved))
+        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, situation.limits.reserved))
         most = min(most, max(plan.stages.notes_tokens, situation.writer.window // 10))
         request = await merging_request(plan.stages, situation, services, most)
         remark = f"The history was summarised in {len(plan.stages.parts)} parts, which were merged."
@@ -270,82 +266,6 @@ def _refuse_useless(where: Cut) -> None:
         raise CondenseRefused("The context was condensed recently: there is nothing new to summarise yet.")
     if len(visible) < _FEWEST_MESSAGES or len(where.hidden) < _FEWEST_MESSAGES:
         raise CondenseRefused("There are not enough messages to condense yet.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """One way to ask."""
-
-    shape: Literal["fresh", "cached"]
-    request: Request
-    forecast: Forecast
-
-
-class _Shaping:
-    """Builds the requests that are possible, with what each will cost."""
-
-    def __init__(self, situation: Situation, counter: TokenCounter, hiding: _Hiding, words: str) -> None:
-        self._situation = situation
-        self._counter = counter
-        self._hidden = hiding.where.hidden
-        self._words = words
-        self._written = forecasts.summary_tokens(situation)
-        kept = counter.count_blocks(hiding.required.blocks)
-        shown = round(self._written / situation.writer.ratio) + kept
-        self._after = max(0, situation.after(hiding.raw_hidden, shown))
-
-    def fresh(self) -> _Candidate | None:
-        """Return the fresh shape, without its pictures if it fits only so; None where it does not fit."""
-        writer = self._situation.writer
-        for images in (True, False):
-            request = fresh(self._hidden, self._words, writer.model, _MOST_OUTPUT, images=images)
-            prompt = round(writer.ratio * self._counter.count_request(request.system, (), request.messages))
-            if (room := self._room(prompt)) is not None:
-                usage = forecasts.fresh_usage(prompt, min(self._written, room))
-                return _Candidate("fresh", replace(request, max_output=room), self._forecast("fresh", usage))
-        return None
-
-    def cached(self) -> _Candidate | None:
-        """Return the cached shape; None where it would not be read from the cache, or does not fit."""
-        situation, counter = self._situation, self._counter
-        if situation.summariser is not None or not situation.last_prefix:
-            return None
-        request = cached(self._hidden, self._words, situation, _MOST_OUTPUT)
-        sent = begins_with(request, situation.last_prefix)
-        if sent is None:
-            return None
-        # What was reported for the conversation tells more than the ratio: these are the same blocks.
-        now = counter.count_request(situation.system, situation.tools, effective_history(situation.path))
-        ratio = situation.context_tokens / now if now else situation.ratio
-        head = counter.count_request(request.system, request.tools)
-        blocks = [block for message in request.messages for block in message.blocks]
-        before = round(ratio * (head + counter.count_blocks(blocks[:sent])))
-        prompt = round(ratio * (head + counter.count_blocks(blocks)))
-        if (room := self._room(prompt)) is None:
-            return None
-        usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(situation))
-        return _Candidate("cached", replace(request, max_output=room), self._forecast("cached", usage))
-
-    def staged(self, parts: Stages) -> Forecast:
-        return self._forecast("staged", usage_of(parts, self._written))
-
-    def _room(self, prompt: int) -> int | None:
-        """Return the tokens the answer may have, None where there is no useful room for it."""
-        window = self._situation.writer.window
-        if prompt + min(_LEAST_OUTPUT, window // 10) > window:
-            return None
-        most = max(_LEAST_OUTPUT, min(_MOST_OUTPUT, self._situation.limits.reserved))
-        return min(most, window - prompt)
-
-    def _forecast(self, shape: forecasts.Shape, usage: Usage) -> Forecast:
-        return forecasts.of_condense(self._situation, shape, usage, self._after)
-
-
-def _price(candidate: _Candidate) -> tuple[float, int]:
-    """Return what candidates are compared by; without a price, what is read from a cache counts a tenth."""
-    cost, usage = candidate.forecast.cost_usd, candidate.forecast.usage
-    weight = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens // 10
-    return (cost, weight) if cost is not None else (float("inf"), weight)
 
 
 def _may_stage(situation: Situation) -> bool:

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from roo_tui import __version__, cli, paths
+from roo_tui.arguments import COMMANDS, command_parser, main_parser, split_command
 from roo_tui.headless.exit_codes import MEANING
 
 
 def parsed(*words: str):
-    command, rest = cli._split_command(list(words))
-    return command, (cli._command_parser(command) if command else cli._main_parser()).parse_args(rest)
+    command, rest = split_command(list(words))
+    return command, (command_parser(command) if command else main_parser()).parse_args(rest)
 
 
 def test_without_arguments_the_app_opens_here() -> None:
@@ -84,7 +85,7 @@ def test_help_shows_commands_and_exit_codes(capsys: pytest.CaptureFixture[str]) 
     assert ended.value.code == 0
     text = capsys.readouterr().out
     assert all(meaning in text for meaning in MEANING.values())
-    assert all(f"  {name} " in text for name in cli._COMMANDS)
+    assert all(f"  {name} " in text for name in COMMANDS)
     with pytest.raises(SystemExit):
         cli.main(["tasks", "-h"])
     assert "--json" in capsys.readouterr().out
@@ -144,7 +145,7 @@ def test_an_unexpected_error_names_the_log_file(
     def broken(_: object) -> int:
         raise ZeroDivisionError("odd")
 
-    monkeypatch.setitem(cli._COMMANDS, "doctor", ("", broken))
+    monkeypatch.setitem(cli._HANDLERS, "doctor", broken)
     assert cli.main(["doctor"]) == 1
     error = capsys.readouterr().err
     assert str(paths.log_file()) in error
@@ -155,7 +156,7 @@ def test_an_interrupt_ends_with_code_130(monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(cli._COMMANDS, "doctor", ("", interrupted))
+    monkeypatch.setitem(cli._HANDLERS, "doctor", interrupted)
     assert cli.main(["doctor"]) == 130
 
 
