@@ -5,6 +5,7 @@ JSON cannot hold lone surrogates, so they are stored as U+FFFD. Whatever cannot 
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,12 @@ def decode(text: str, version: int = PAYLOAD_VERSION) -> Body:
 
     A newer `version`, an unknown kind and text that is no body of this version give `Unknown`.
     """
-    from pydantic import ValidationError
+    if version <= PAYLOAD_VERSION:
+        # Called for every entry of a task: even an import that has been done costs here. The error is a ValueError.
+        with suppress(ValueError):
+            return _adapter().validate_json(text)
     from pydantic_core import from_json
 
-    if version <= PAYLOAD_VERSION:
-        try:
-            return _adapter().validate_json(text)
-        except ValidationError:
-            pass
     try:
         payload = from_json(text)
     except ValueError:

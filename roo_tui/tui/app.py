@@ -92,8 +92,12 @@ class RooApp(App[int]):
             self.call_after_refresh(self.notify, sentence, severity="warning")
         # The terminal comes back empty from a suspension, also where nothing has changed here.
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
-        # Whoever types at once is served first: importing the engine keeps Python busy.
-        self.call_after_refresh(self.set_timer, _BREATH_S, partial(self._start_engine, self._demo))
+        start = partial(self._start_engine, self._demo)
+        if self._resume or self._latest:
+            self.call_after_refresh(start)
+        else:
+            # Whoever types at once is served first: importing the engine keeps Python busy.
+            self.call_after_refresh(self.set_timer, _BREATH_S, start)
 
     @work(group="engine", exclusive=True)
     async def _start_engine(self, demo: bool) -> None:
