@@ -42,7 +42,7 @@ class Shaping:
         self._words = words
         self._written = forecasts.summary_tokens(situation)
         shown = round(self._written / situation.writer.ratio) + raw_kept
-        self._after = max(0, situation.after(counter.count_messages(hidden), shown))
+        self._after = situation.after(counter.count_messages(hidden), shown)
 
     def fresh(self) -> Candidate | None:
         """Return the fresh shape, without its pictures if it fits only so; None where it does not fit."""

@@ -34,7 +34,8 @@ class Summariser:
 class Situation:
     """The moment a reduction starts from.
 
-    `context_tokens` is calibrated and counts system prompt and tools; `ratio` is the calibration of this moment.
+    `context_tokens` is calibrated and counts system prompt and tools; `ratio` is how many of them one raw token of this
+    very history makes.
     `instructions` are for this one run. `environment` is used for automatic and forced reductions only. `read_files`
     are relative to the workspace, newest first; `todos` are (text, state) pairs.
 
@@ -69,8 +70,11 @@ class Situation:
         return self.summariser or Summariser(self.model, self.limits.window, self.ratio)
 
     def after(self, raw_hidden: int, raw_shown: int) -> int:
-        """Return the context tokens once something is hidden and something else is shown in its place."""
-        return self.context_tokens - round(self.ratio * (raw_hidden - raw_shown))
+        """Return the context tokens once something is hidden and something else is shown in its place.
+
+        Law: `after = before - ratio x (raw(hidden) - raw(shown))`; never less than nothing.
+        """
+        return max(0, self.context_tokens - round(self.ratio * (raw_hidden - raw_shown)))
 
 
 async def _no_outlines(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:

@@ -149,7 +149,7 @@ class Calibration:
 
     def ratio(self, model: ModelInfo) -> float:
         """Return the factor from raw tokens to the model's, between 0.5 and 4."""
-        return self._ratios.get(model.id, self._clamped(model.token_factor))
+        return self._ratios.get(model.id, self.clamped(model.token_factor))
 
     def learn(self, model: ModelInfo, raw: int, reported: int) -> None:
         """Learn from a request of `raw` tokens for which the provider reported `reported` prompt tokens.
@@ -158,7 +158,7 @@ class Calibration:
         """
         if raw < self._LEAST_RAW or reported <= 0:
             return
-        seen = self._clamped(reported / raw)
+        seen = self.clamped(reported / raw)
         known = self._ratios.get(model.id)
         self._ratios[model.id] = seen if known is None else known + self._WEIGHT * (seen - known)
 
@@ -173,11 +173,12 @@ class Calibration:
         if isinstance(data, Mapping):
             for model_id, ratio in data.items():
                 if isinstance(model_id, str) and isinstance(ratio, int | float) and math.isfinite(ratio):
-                    calibration._ratios[model_id] = cls._clamped(float(ratio))
+                    calibration._ratios[model_id] = cls.clamped(float(ratio))
         return calibration
 
     @classmethod
-    def _clamped(cls, ratio: float) -> float:
+    def clamped(cls, ratio: float) -> float:
+        """Return the ratio, or what is nearest to it of those that are believed."""
         return min(max(ratio, cls._LOWEST), cls._HIGHEST)
 
 

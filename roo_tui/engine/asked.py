@@ -34,7 +34,7 @@ def shown_plan(plan: "Plan") -> CondensePlan:
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         model_calls=plan.model_calls,
-        hidden=sum(map(_hidden, plan.bodies)),
+        hidden=plan.hides + sum(map(_hidden, plan.bodies)),
         passes=plan.passes,
         remarks=plan.remarks,
     )

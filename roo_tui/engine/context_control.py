@@ -136,7 +136,7 @@ class ContextControl:
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
         end = _End("cancelled")
         try:
-            marker = await self._background.take(task.log.path(), self._gauge.tokens, self._gauge.ratio())
+            marker = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
             end = await self._apply((marker,)) if marker else _End("refused")
             return marker is not None
         finally:
@@ -181,7 +181,7 @@ class ContextControl:
             truncate,
             self._task.log.path(),
             self._runtime.counter,
-            ratio=self._gauge.ratio(),
+            ratio=await self._gauge.ratio_now(),
             tokens_before=self._gauge.tokens,
         )
         if marker is None:

@@ -8,7 +8,7 @@ from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_b
 from roo_tui.context.breakdown import breakdown
 from roo_tui.context.effective import effective_history
 from roo_tui.context.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
-from roo_tui.context.tokens import context_tokens
+from roo_tui.context.tokens import Calibration, context_tokens
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
@@ -176,8 +176,18 @@ class ContextGauge:
         )
 
     def ratio(self) -> float:
-        info = self._runtime.model.info
-        return self._runtime.calibration.ratio(info)
+        """Return how many tokens of the model one raw token makes, learnt over many requests."""
+        return self._runtime.calibration.ratio(self._runtime.model.info)
+
+    async def ratio_now(self) -> float:
+        """Return how many tokens one raw token of the context in force makes: what a reduction reckons with.
+
+        What is left of the context is then a share of what it holds. The learnt ratio may be far off for the kind of
+        text in it, and taking away more tokens than there are would leave less than nothing.
+        """
+        runtime, path = self._runtime, self._task.log.path()
+        raw = await asyncio.to_thread(runtime.counter.count_request, runtime.system, specs(), effective_history(path))
+        return Calibration.clamped(self._used / raw) if raw and self._used else self.ratio()
 
     def learn(self, raw: int, answer: AssistantMessage) -> None:
         """Calibrate on what the provider charged for a request we counted."""

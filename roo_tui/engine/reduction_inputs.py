@@ -57,7 +57,7 @@ async def situation_of(
         model=runtime.model.info,
         limits=gauge.limits(),
         context_tokens=gauge.tokens,
-        ratio=gauge.ratio(),
+        ratio=await gauge.ratio_now(),
         trigger=trigger,
         instructions=instructions,
         environment=environment,

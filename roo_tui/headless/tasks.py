@@ -114,11 +114,9 @@ async def _plan_condense(
         print(encode({"task_id": task_id, "outcome": "planned", **plain(plan)}), file=out)
         return ExitCode.OK
     about = "about " if plan.model_calls else ""
-    print(
-        f"{plan.strategy}: {plan.tokens_before:,} → {about}{plan.tokens_after:,} tokens, "
-        f"{plan.model_calls} model calls, {plan.hidden:,} hidden",
-        file=out,
-    )
+    calls = "1 model call" if plan.model_calls == 1 else f"{plan.model_calls} model calls"
+    change = f"{plan.tokens_before:,} → {about}{plan.tokens_after:,} tokens"
+    print(f"{plan.strategy}: {change}, {calls}, {plan.hidden:,} hidden", file=out)
     out.writelines(f"  {line}\n" for line in (*map(_pass_line, plan.passes), *map(clean, plan.remarks)))
     return ExitCode.OK
 

@@ -37,6 +37,7 @@ class Dispatcher:
         self._arriving: dict[str, tuple[str, int]] = {}
         self._rows: Sequence[Row] = ()
         self._summary_length = 0
+        self._failure = ""
 
     async def run(self) -> None:
         """Show everything until the engine closes the stream."""
@@ -67,6 +68,8 @@ class Dispatcher:
                 self._end_streams()
                 self._set_rows(self._rows)
             case ev.TurnStarted():
+                # What the last turn failed with is answered by trying again; its row still says it.
+                screen.notices.withdraw(self._failure)
                 screen.show_turn(True)
             case ev.RequestStarted():
                 screen.transcript.set_status(None)
@@ -233,10 +236,15 @@ class Dispatcher:
         if event.seconds <= 0:
             self._screen.transcript.set_status(words.CONDENSING if event.what == "condense" else None)
             return
+        # The reason comes last: where the line is too short for all of it, the wait and the way out still show.
         text = words.RETRY.format(
-            reason=one_line(event.reason, 120), seconds=f"{event.seconds:.0f}", attempt=event.attempt, of=event.of
+            seconds=f"{event.seconds:.0f}",
+            attempt=event.attempt,
+            of=event.of,
+            cancel=words.ESC_CANCELS,
+            reason=one_line(event.reason, 200),
         )
-        self._screen.transcript.set_status(f"{text} · {words.ESC_CANCELS}")
+        self._screen.transcript.set_status(text)
 
     def _end_condense(self, event: ev.CondenseEnded) -> None:
         self._arriving.pop("", None)
@@ -261,6 +269,7 @@ class Dispatcher:
         screen.show_turn(False)
         screen.transcript.set_status(None)
         if event.message and event.reason in ("failed", "context_full"):
+            self._failure = event.message
             screen.tell(event.message, "error")
 
 

@@ -364,15 +364,27 @@ async def test_a_condense_takes_away_the_sentence_that_one_is_near_but_no_warnin
             assert ("condensed soon" in screen.text()) is stays
 
 
+async def test_the_next_turn_takes_away_what_the_last_one_failed_with() -> None:
+    async with started() as screen:
+        screen.engine.emit(ev.Notice(TASK, "error", "The disk is full."))
+        screen.engine.begin_turn()
+        screen.engine.emit(ev.TurnEnded(TASK, "turn", "failed", "The provider is overloaded."))
+        await screen.settle()
+        assert screen.chat.notices.shown.text == "The provider is overloaded."
+        screen.engine.emit(ev.TurnStarted(TASK, "next"))
+        await screen.settle()
+        assert screen.chat.notices.shown.text == "The disk is full."
+
+
 async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
     async with started() as screen:
         screen.engine.begin_turn()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 3.0, "Overloaded"))
         await screen.settle()
-        assert "Overloaded, trying again in 3 s (2 of 3) · Esc cancels" in screen.text()
+        assert "Trying again in 3 s (2 of 3)  esc cancels  Overloaded" in screen.text()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 0, "Overloaded"))
         await screen.settle()
-        assert "trying again" not in screen.text()
+        assert "Trying again" not in screen.text()
 
 
 async def test_a_streamed_answer_becomes_the_row_of_its_entry() -> None:

@@ -660,6 +660,22 @@ async def test_diffs_are_side_by_side_where_there_is_room():
         assert [line.split()[:2] for line in lines[1:]] == [["1", "same"], ["2", "-"], ["2", "+"]]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("", "one\ntwo\n", [["1", "+", "one"], ["2", "+", "two"]]),
+        ("one\n", "", [["1", "-", "one"]]),
+        ("one\n\n", "one\n", [["1", "one"], ["2", "-"]]),
+        ("one", "one\n", [["1", "one"], ["2", "+"]]),
+    ],
+)
+async def test_a_final_line_end_opens_no_line(old: str, new: str, shown: list[list[str]]):
+    app = TranscriptApp()
+    async with app.run_test(size=(80, 30)) as pilot:
+        await _show(pilot, [_row(1, ToolRow("a", "write_to_file", "a.py", "done", view=DiffView("a.py", old, new)))])
+        assert [line.split() for line in app.screen_lines()[1:]] == shown
+
+
 # selection
 
 

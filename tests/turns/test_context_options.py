@@ -57,7 +57,7 @@ def condenses(engine: Engine) -> list[Condense]:
 
 
 async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_on(workspace: Path) -> None:
-    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], summary=(hang := Hang("<summary>Half")))
+    model = CondensingModel(["An answer. " * 400, "And more. " * 400], summary=(hang := Hang("<summary>Half")))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -68,8 +68,10 @@ async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_o
         assert engine.busy
         engine.cancel()
         await engine.idle()
+        model.summary = SUMMARY
         await engine.condense()
         await engine.idle()
+        assert [event.outcome for event in recorder.of(CondenseEnded)] == ["cancelled", "condensed"]
 
 
 async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(workspace: Path) -> None:

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 
 from roo_tui import settings
+from roo_tui.domain.events import CondenseEnded
+from roo_tui.domain.requests import Request
 from roo_tui.engine import Engine
 from roo_tui.headless.figures import show_context, show_stats
 from tests.support.engines import engine_on
@@ -41,3 +43,35 @@ async def test_context_and_stats_speak_of_the_stored_task(tmp_path: Path) -> Non
     out = io.StringIO()
     await show_stats(engine(), out, as_json=False)
     assert "condense (native, fresh)" in out.getvalue()
+
+
+class ChangingTokenizer(ScriptedModel):
+    """Reports half as many tokens from its third request on, as providers do when prose takes the place of code."""
+
+    def _count(self, request: Request) -> int:
+        return super()._count(request) // (2 if len(self.requests) > 2 else 1)
+
+
+async def test_what_is_left_is_a_share_of_what_there_was(tmp_path: Path) -> None:
+    model = ChangingTokenizer([*("A different answer. " * 900 for _ in range(4)), "Short."])
+    async with engine_on(tmp_path, model) as (engine, recorder):
+        for words in ("one", "two", "three", "four", "five"):
+            await recorder.turn(words)
+        overhead = await engine.read.session.gauge.overhead()
+        await engine.condense()
+        await engine.idle()
+        ended = recorder.of(CondenseEnded)[-1]
+        assert ended.outcome == "condensed"
+        figures = engine.read.session.task.log.get(ended.entry_id).body.figures
+        assert figures.tokens_before > figures.tokens_after > overhead // 2
+        assert engine.read.context_use().used == figures.tokens_after
+
+
+async def test_a_plan_says_how_many_messages_a_summary_would_hide(tmp_path: Path) -> None:
+    model = ScriptedModel(["A long answer. " * 900, "Short."])
+    async with engine_on(tmp_path, model) as (engine, recorder):
+        await recorder.turn("one")
+        await recorder.turn("two")
+        plan = await engine.plan_condense()
+        assert (plan.strategy, plan.model_calls, plan.hidden) == ("native", 1, 4)
+        assert 0 < plan.tokens_after < plan.tokens_before

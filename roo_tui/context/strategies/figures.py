@@ -29,12 +29,9 @@ def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: Tok
 
 
 def tokens_after(situation: Situation, path: Sequence[Entry], counter: TokenCounter) -> int:
-    """Return the calibrated context tokens once the path of the situation has grown to this one.
-
-    Law: `after = before - ratio x (raw(hidden) - raw(shown))`; never less than nothing.
-    """
+    """Return the calibrated context tokens once the path of the situation has grown to this one."""
     change = raw_change(effective_history(situation.path), effective_history(path), counter)
-    return max(0, situation.after(*change))
+    return situation.after(*change)
 
 
 def reduction(
@@ -71,7 +68,7 @@ def mask(
     hidden, shown = raw_change(effective_history(situation.path), effective_history(path), counter)
     if hidden <= shown:
         return None
-    after = max(0, situation.after(hidden, shown))
+    after = situation.after(hidden, shown)
     return Mask(marker.items, reduction(situation, strategy, situation.context_tokens, after, duration_s=duration_s))
 
 

@@ -38,8 +38,11 @@ class Native:
     def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
         plan = prepare_condense(situation, options.counter, options.context)
         raw_shown = min(round(_summary_tokens(situation) / situation.ratio), plan.raw_hidden)
-        after = max(0, situation.after(plan.raw_hidden, raw_shown))
-        return Plan(self.id, situation.context_tokens, after, model_calls=1, remarks=plan.remarks)
+        after = situation.after(plan.raw_hidden, raw_shown)
+        calls = 1 if plan.stages is None else len(plan.stages.parts) + 1
+        return Plan(
+            self.id, situation.context_tokens, after, model_calls=calls, hides=len(plan.hides), remarks=plan.remarks
+        )
 
     async def perform(
         self, plan: Plan, situation: Situation, services: Services, options: StrategyOptions

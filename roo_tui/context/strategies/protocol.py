@@ -94,7 +94,8 @@ class Plan:
     """What a strategy is going to do.
 
     `bodies` are what it comes to where no model is asked. `tokens_after` is exact then, else an estimate with answers
-    of the length asked for. `state` is the strategy's own, for `perform`.
+    of the length asked for; `hides` counts the messages that will be hidden behind them. `state` is the strategy's own,
+    for `perform`.
     """
 
     strategy: str
@@ -102,6 +103,7 @@ class Plan:
     tokens_after: int
     bodies: tuple[Body, ...] = ()
     model_calls: int = 0
+    hides: int = 0
     passes: tuple[PassMetrics, ...] = ()
     remarks: tuple[str, ...] = ()
     state: Any = None

@@ -176,7 +176,7 @@ def _judged(situation: Situation, services: Services, bodies: Sequence[Body], mi
     """Return the context tokens that are left, and why the bodies may not be appended (law 4, least gain)."""
     path = with_bodies(situation.path, bodies)
     change = raw_change(effective_history(situation.path), effective_history(path), services.counter)
-    after = max(0, situation.after(*change))
+    after = situation.after(*change)
     before = situation.context_tokens
     if not bodies or change[0] <= change[1]:
         return after, f"Nothing would be freed: {before:,} → {after:,} tokens. Nothing was changed."

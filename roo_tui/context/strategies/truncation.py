@@ -160,7 +160,7 @@ class _Hiding:
                 after = tokens_after(situation, path, self._counter)
             else:
                 # Nothing comes off or is covered: what was counted on the way is exact.
-                after = max(0, situation.after(freed, 0))
+                after = situation.after(freed, 0)
             figures = reduction(situation, strategy, before, after, duration_s=time.monotonic() - started)
             bodies.append(replace(marker, figures=figures))
             before = after

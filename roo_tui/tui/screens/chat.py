@@ -178,7 +178,7 @@ class ChatScreen(Screen[None]):
         busy = self._turn_running or self._condensing
         self.prompt.busy = busy
         activity = words.CONDENSING if self._condensing else words.WORKING if self._turn_running else ""
-        hint = words.ESC_INTERRUPTS if busy else ""
+        hint = words.ESC_CANCELS if self._condensing else words.ESC_INTERRUPTS if self._turn_running else ""
         waiting = self.questions.waiting
         if waiting:
             activity, hint = words.WAITING_FOR_ANSWER, words.TAB_ANSWERS if self.prompt.text.strip() else ""

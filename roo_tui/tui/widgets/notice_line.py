@@ -98,6 +98,14 @@ class NoticeLine(Widget):
         if self._passing is not None and self._passing.level == "information":
             self._pass(None, 0)
 
+    def withdraw(self, text: str) -> None:
+        """Take away a sentence that is true no longer, whatever its level."""
+        text = clean(text).strip()
+        shown = self.shown
+        self._standing = [one for one in self._standing if one.text != text]
+        if shown is not None and shown.text == text:
+            self._pass(None, 0)
+
     def _pass(self, said: Said | None, half_s: float) -> None:
         self._passing, self._faded = said, False
         if self._timer is not None:

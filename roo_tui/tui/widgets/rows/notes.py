@@ -22,8 +22,9 @@ def failure_sketch(row: FailureRow, expanded: bool) -> Sketch:
     body: list[Piece] = []
     if expanded:
         body.append(Plain(fit(row.message, 20_000), "text", indent=2))
-        if row.body.strip():
-            body += output_pieces(fit(row.body).strip("\n"))
+        # What can be copied begins with the message, which stands above already.
+        if rest := row.body.removeprefix(row.message).strip("\n"):
+            body += output_pieces(fit(rest))
     return Sketch(Title(parts, hints=hints), body, foldable=True, expanded=expanded)
 
 

@@ -135,9 +135,7 @@ class Skipped:
 
 def diff_pieces(view: DiffView, indent: int = 2) -> list[Piece]:
     """Return the changed lines of a diff with some lines around them."""
-    old, new = fit(view.old).split("\n") if view.old else [], fit(view.new).split("\n") if view.new else []
-    if old and new and old[-1] == new[-1] == "":
-        old, new = old[:-1], new[:-1]
+    old, new = _lines_of(view)
     language = language_of(view.path)
     last = view.first_line + max(len(old), len(new))
     sides = Sides(Code(old, language), Code(new, language), view.first_line, len(str(last)))
@@ -153,6 +151,14 @@ def diff_pieces(view: DiffView, indent: int = 2) -> list[Piece]:
             for first in range(0, len(pairs), _PIECE_PAIRS)
         ]
     return pieces
+
+
+def _lines_of(view: DiffView) -> tuple[list[str], list[str]]:
+    old, new = (fit(text).split("\n") if text else [] for text in (view.old, view.new))
+    if not (old and new) or old[-1] == new[-1]:
+        # A final line end opens no line, and is worth showing only where one side has it and the other has not.
+        old, new = (lines[:-1] if lines and lines[-1] == "" else lines for lines in (old, new))
+    return old, new
 
 
 def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Literal["same", "changed"], list[Pair]]]:
