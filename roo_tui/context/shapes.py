@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from roo_tui.context import forecast as forecasts
-from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.effective import Visible
 from roo_tui.context.forecast import Forecast
 from roo_tui.context.request_shape import begins_with, cached, fresh
 from roo_tui.context.situation import Situation
@@ -64,13 +64,10 @@ class Shaping:
         sent = begins_with(request, situation.last_prefix)
         if sent is None:
             return None
-        # What was reported for the conversation tells more than the ratio: these are the same blocks.
-        now = counter.count_request(situation.system, situation.tools, effective_history(situation.path))
-        ratio = situation.context_tokens / now if now else situation.ratio
         head = counter.count_request(request.system, request.tools)
         blocks = [block for message in request.messages for block in message.blocks]
-        before = round(ratio * (head + counter.count_blocks(blocks[:sent])))
-        prompt = round(ratio * (head + counter.count_blocks(blocks)))
+        before = round(situation.ratio * (head + counter.count_blocks(blocks[:sent])))
+        prompt = round(situation.ratio * (head + counter.count_blocks(blocks)))
         if (room := self._room(prompt)) is None:
             return None
         usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(situation))

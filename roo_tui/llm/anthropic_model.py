@@ -6,6 +6,7 @@ program does not know stay exactly as they came.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from roo_tui.llm.anthropic_wire import count_body, message_body
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
+
+log = logging.getLogger(__name__)
 
 IDLE_TIMEOUT_S = 120.0
 _CONNECT_TIMEOUT_S = 10.0
@@ -75,11 +78,12 @@ class AnthropicModel:
                 options={"headers": _JSON, "timeout": _COUNT_TIMEOUT_S},
             )
             return int(counted.input_tokens)
-        except Exception:
+        except Exception as error:
+            log.info("the provider did not count: %r", error)
             return None
 
     async def warm_up(self) -> None:
-        """Load the SDK, off the event loop. Never raises."""
+        """Load the SDK, off the event loop. Never raises: what is wrong is told by the first request."""
         with suppress(Exception):
             await self._connected()
 

@@ -676,6 +676,17 @@ async def test_a_final_line_end_opens_no_line(old: str, new: str, shown: list[li
         assert [line.split() for line in app.screen_lines()[1:]] == shown
 
 
+async def test_an_opened_failure_says_its_sentence_once():
+    app = TranscriptApp()
+    said = "The provider refused."
+    async with app.run_test(size=(80, 20)) as pilot:
+        failure = FailureRow("Condense failed", said, f"{said}\nHTTP status: 529")
+        await _show(pilot, [_row(1, failure)])
+        await pilot.press("end", "enter")
+        shown = "\n".join(app.screen_lines())
+        assert shown.count(said) == 1 and "HTTP status: 529" in shown
+
+
 # selection
 
 

@@ -85,6 +85,7 @@ def test_help_shows_commands_and_exit_codes(capsys: pytest.CaptureFixture[str]) 
     assert ended.value.code == 0
     text = capsys.readouterr().out
     assert all(meaning in text for meaning in MEANING.values())
+    assert list(COMMANDS) == list(cli._HANDLERS)
     assert all(f"  {name} " in text for name in COMMANDS)
     with pytest.raises(SystemExit):
         cli.main(["tasks", "-h"])
