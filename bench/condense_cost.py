@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bench.cache_server import CacheServer
-from roo_tui.context.condense import Services, Situation, condense
-from roo_tui.context.effective import effective_history
+from roo_tui.context.condense.condense import Services, Situation, condense
+from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import repair
-from roo_tui.context.policy import limits
-from roo_tui.context.pricing import cost
-from roo_tui.context.request_shape import prefix_hash
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.pricing import cost
+from roo_tui.context.window.tokens import Calibration, TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, Services, Situation, outlined
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
+from roo_tui.context.condense.condense import CondenseError, Services, Situation, outlined
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.history.recall import recall
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.policy import limits
-from roo_tui.context.recall import recall
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
 from roo_tui.domain.errors import CondenseRefused

@@ -15,13 +15,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from roo_tui.context.condense import CondenseError, condense, outlined
-from roo_tui.context.guards import Guards
+from roo_tui.context.condense.condense import CondenseError, condense, outlined
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import Limits, decide
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.tokens import TokenCounter
-from roo_tui.context.truncate import truncate
+from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.sliding_window import truncate
+from roo_tui.context.window.guards import Guards
+from roo_tui.context.window.policy import Limits, decide
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId

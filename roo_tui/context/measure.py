@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.tokens import TokenCounter, context_tokens
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.window.tokens import TokenCounter, context_tokens
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation

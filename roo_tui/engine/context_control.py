@@ -9,14 +9,14 @@ import logging
 from dataclasses import dataclass
 from typing import Literal
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.guards import overhead_objection
+from roo_tui.context.condense.attachments import receipt_block
+from roo_tui.context.condense.condense import CondenseError, condense
 from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.overflow import Overflow, recognise
-from roo_tui.context.policy import Decision, decide, notice_at
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.summary import receipt_block
-from roo_tui.context.truncate import truncate
+from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.sliding_window import truncate
+from roo_tui.context.window.guards import overhead_objection
+from roo_tui.context.window.overflow import Overflow, recognise
+from roo_tui.context.window.policy import Decision, decide, notice_at
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
@@ -32,9 +32,9 @@ from roo_tui.domain.requests import Request, ToolSpec
 from roo_tui.domain.views import CondensePlan
 from roo_tui.engine.asked import Asked, shown_plan
 from roo_tui.engine.background import BackgroundCondense
+from roo_tui.engine.condense_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.project import read_project
-from roo_tui.engine.reduction_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask

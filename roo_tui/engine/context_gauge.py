@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
-from roo_tui.context.breakdown import breakdown
-from roo_tui.context.effective import effective_history
-from roo_tui.context.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
-from roo_tui.context.tokens import Calibration, context_tokens
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.window.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
+from roo_tui.context.window.breakdown import breakdown
+from roo_tui.context.window.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
+from roo_tui.context.window.tokens import Calibration, context_tokens
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
@@ -16,8 +16,8 @@ from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
 from roo_tui.engine.header import header_of
+from roo_tui.engine.model_limits import Stated
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.stated import Stated
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs

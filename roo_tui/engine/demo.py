@@ -10,6 +10,6 @@ DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
 
 def sample_workspace() -> Path:
     """Make the demo's sample project in a new temporary folder and return its path."""
-    from roo_tui.llm.demo_workspace import make
+    from roo_tui.llm.demo.workspace import make
 
     return make(Path(tempfile.mkdtemp(prefix="roo-tui-demo-")))

@@ -8,9 +8,9 @@ from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.log import Log
-from roo_tui.context.pins import pin
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pins import pin
+from roo_tui.context.window.tokens import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
@@ -19,16 +19,16 @@ from roo_tui.domain.views import Comparison, CondensePlan
 from roo_tui.engine import importing
 from roo_tui.engine.asked import Asked, Preset
 from roo_tui.engine.bus import Bus, EventStream
-from roo_tui.engine.comparing import compare
 from roo_tui.engine.demo import DEMO_PROFILE
+from roo_tui.engine.model_limits import StatedLimits
 from roo_tui.engine.models import Models
+from roo_tui.engine.previews import compare
 from roo_tui.engine.project import read_project
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
-from roo_tui.engine.stated import StatedLimits
 from roo_tui.engine.turns import run_turns
-from roo_tui.engine.undoing import redo, undo
+from roo_tui.engine.undo import redo, undo
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings

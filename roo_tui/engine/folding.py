@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from roo_tui.context.folded_files import outlines_of
-from roo_tui.context.situation import Fold
+from roo_tui.context.condense.folded_files import outlines_of
+from roo_tui.context.reduction_input import Fold
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.errors import WorkspaceError
 from roo_tui.outline import Outliner

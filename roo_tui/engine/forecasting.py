@@ -2,9 +2,9 @@
 
 import asyncio
 
-from roo_tui.context import forecast
-from roo_tui.context.condense import prepare
-from roo_tui.context.situation import Situation
+from roo_tui.context.condense import preview as forecast
+from roo_tui.context.condense.condense import prepare
+from roo_tui.context.reduction_input import Situation
 from roo_tui.domain.views import Forecast
 from roo_tui.engine.runtime import Runtime
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 
-from roo_tui.context.pins import pinned
-from roo_tui.context.recall import found_entries
+from roo_tui.context.history.pins import pinned
+from roo_tui.context.history.recall import found_entries
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
@@ -19,7 +19,7 @@ from roo_tui.domain.views import (
     RewindPreview,
     Row,
 )
-from roo_tui.engine.exporting import export_text
+from roo_tui.engine.exchange import export_text
 from roo_tui.engine.forecasting import forecasts
 from roo_tui.engine.header import header_of
 from roo_tui.engine.runtime import Runtime

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.window.tokens import Calibration, TokenCounter
 from roo_tui.engine.bus import Bus
+from roo_tui.engine.model_limits import StatedLimits
 from roo_tui.engine.models import Models
 from roo_tui.engine.project_rules import CustomCommand
 from roo_tui.engine.questions import Questions
-from roo_tui.engine.stated import StatedLimits
 from roo_tui.llm.protocol import Model
 from roo_tui.outline import Outliner
 from roo_tui.settings import Settings

@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.pairing import open_calls
+from roo_tui.context.history.pairing import open_calls
 from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import AssistantMessage, CallRecord, CallStarted, UserMessage
 from roo_tui.domain.errors import TaskLocked
+from roo_tui.engine.checkpointing import Snapshots
 from roo_tui.engine.context_control import ContextControl
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.rewinding import Rewinding
-from roo_tui.engine.rows import Transcript
+from roo_tui.engine.rewind import Rewinding
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.snapshots import Snapshots
 from roo_tui.engine.task import OpenTask
 from roo_tui.engine.tool_calls import ToolCalls
+from roo_tui.engine.transcript_rows import Transcript
 from roo_tui.prompt_files import render
 
 

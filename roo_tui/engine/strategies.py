@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from roo_tui.context.ladder import native
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.situation import Services, Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import Services, Situation, Summariser
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
-from roo_tui.engine.reduction_inputs import asker
+from roo_tui.engine.condense_inputs import asker
 from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
@@ -73,7 +73,7 @@ class Strategies:
     @staticmethod
     def prelude(situation: Situation, counter: TokenCounter) -> Mask | None:
         """The ladder's lossless rung. Runs in a thread."""
-        from roo_tui.context.strategies.lossless import mask
+        from roo_tui.context.strategies.lossless.lossless import mask
 
         return mask(situation, counter, in_turn=situation.trigger == "automatic")
 

@@ -8,16 +8,16 @@ import logging
 from dataclasses import replace
 from typing import Literal
 
-from roo_tui.context.recall import recall
+from roo_tui.context.history.recall import recall
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, TodosChanged, UserMessage
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
 from roo_tui.domain.ids import EntryId
 from roo_tui.engine.approvals import approval_key, verdict
+from roo_tui.engine.checkpointing import Snapshots
 from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.questions import Reply
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.snapshots import Snapshots
 from roo_tui.engine.task import OpenTask
 from roo_tui.prompt_files import render
 from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext

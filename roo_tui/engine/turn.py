@@ -2,7 +2,7 @@
 
 import asyncio
 
-from roo_tui.context.overflow import recognise, stated_output_limit
+from roo_tui.context.window.overflow import recognise, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ModelError

@@ -17,7 +17,7 @@ from roo_tui.engine.project import read_project
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, close_open_calls
 from roo_tui.engine.turn import Turn
-from roo_tui.engine.words import compose
+from roo_tui.engine.user_message import compose
 from roo_tui.plain_text import one_line
 from roo_tui.tools.registry import specs
 

@@ -16,7 +16,7 @@ from roo_tui.plain_text import well_formed
 from roo_tui.workspace import text_files
 from roo_tui.workspace.ignore import RooIgnore, is_protected
 from roo_tui.workspace.processes import Commands
-from roo_tui.workspace.recent import RecentFiles
+from roo_tui.workspace.recent_files import RecentFiles
 from roo_tui.workspace.text_files import TextFile
 
 TEXT_LIMIT = 20_000_000

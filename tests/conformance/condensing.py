@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.cut import command_blocks, cut
-from roo_tui.context.effective import effective_history, with_marker
+from roo_tui.context.condense.attachments import allowance
+from roo_tui.context.condense.condense import CondenseError, condense
+from roo_tui.context.condense.cut_point import command_blocks, cut
+from roo_tui.context.condense.request import instruction
+from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.request_shape import instruction
-from roo_tui.context.situation import Situation
-from roo_tui.context.summary import allowance
+from roo_tui.context.reduction_input import Situation
+from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CondenseRefused

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.cut import command_blocks
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.folded_files import fold
-from roo_tui.context.guards import Guards
-from roo_tui.context.overflow import recognise
-from roo_tui.context.policy import decide
-from roo_tui.context.truncate import truncate
+from roo_tui.context.condense.cut_point import command_blocks
+from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.sliding_window import truncate
+from roo_tui.context.window.guards import Guards
+from roo_tui.context.window.overflow import recognise
+from roo_tui.context.window.policy import decide
 from roo_tui.domain.blocks import Opaque, Text, Thinking, tool_results, tool_uses
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.outline import signatures

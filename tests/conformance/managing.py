@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.guards import Guards
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.ladder import reduce
-from roo_tui.context.policy import HIGHEST_THRESHOLD, INHERIT, LOWEST_THRESHOLD, Limits, decide, limits
-from roo_tui.context.situation import Situation
+from roo_tui.context.reduction_input import Situation
+from roo_tui.context.window.guards import Guards
+from roo_tui.context.window.policy import HIGHEST_THRESHOLD, INHERIT, LOWEST_THRESHOLD, Limits, decide, limits
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.requests import ModelInfo

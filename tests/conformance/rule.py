@@ -12,10 +12,10 @@ from functools import cache
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.folded_files import outlines_of
+from roo_tui.context.condense.folded_files import outlines_of
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import Fold, Services
-from roo_tui.context.tokens import HasBlocks, TokenCounter
+from roo_tui.context.reduction_input import Fold, Services
+from roo_tui.context.window.tokens import HasBlocks, TokenCounter
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import (

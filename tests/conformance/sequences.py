@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roo_tui.context.effective import active_markers, effective_history, hidden_ids
-from roo_tui.context.guards import Guards
-from roo_tui.context.log import Log
+from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
+from roo_tui.context.history.log import Log
+from roo_tui.context.window.guards import Guards
 from roo_tui.domain.blocks import tool_results
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Noted, UserMessage
 from roo_tui.domain.ids import EntryId

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.condense.condense import CondenseError, condense
+from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.pairing import open_calls, repair, with_user_blocks
 from roo_tui.context.ladder import reduce
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import open_calls, repair, with_user_blocks
-from roo_tui.context.request_shape import prefix_hash
-from roo_tui.context.situation import failed
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import failed
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused, ModelError

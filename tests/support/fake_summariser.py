@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.policy import limits
-from roo_tui.context.situation import Services, Situation
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import Services, Situation
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolUse
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.requests import (

@@ -8,7 +8,7 @@ from roo_tui import settings
 from roo_tui.domain.events import CondenseEnded
 from roo_tui.domain.requests import Request
 from roo_tui.engine import Engine
-from roo_tui.headless.figures import show_context, show_stats
+from roo_tui.headless.stats import show_context, show_stats
 from tests.support.engines import engine_on
 from tests.support.scripted_model import ScriptedModel
 

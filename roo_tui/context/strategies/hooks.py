@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.effective import effective_history
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.strategies.protocol import Happening
 from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.domain.usage import add_costs

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from roo_tui.context.cut import command_blocks
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.pins import pinned
+from roo_tui.context.condense.cut_point import command_blocks
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.pins import pinned
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results
 from roo_tui.domain.entries import Body, CallRecord, Entry, UserMessage
 from roo_tui.domain.ids import EntryId, entry_ref

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from roo_tui.context.strategies.lossless import Lossless
+from roo_tui.context.strategies.lossless.lossless import Lossless
 from roo_tui.context.strategies.native import Native
 from roo_tui.context.strategies.protocol import (
     Listener,
@@ -24,7 +24,7 @@ from roo_tui.context.strategies.protocol import (
     Validator,
 )
 from roo_tui.context.strategies.registry import Registry
-from roo_tui.context.strategies.smart import Smart
+from roo_tui.context.strategies.smart.smart import Smart
 from roo_tui.context.strategies.truncation import Truncate
 from roo_tui.domain.errors import SettingsError
 

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.context.ladder import target_tokens
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import Services, Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import Services, Situation, Summariser
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.markers import PassMetrics
 from roo_tui.domain.requests import ModelEvent, Request

@@ -10,13 +10,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.strategies.figures import raw_change, with_bodies
+from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import Services, Situation, failed
 from roo_tui.context.strategies.hooks import Hooks
 from roo_tui.context.strategies.plugins import Extensions
 from roo_tui.context.strategies.protocol import Happening, Performs, Plan, Strategy, StrategyOptions, Verdict
+from roo_tui.context.strategies.reduction_math import raw_change, with_bodies
 from roo_tui.context.strategies.registry import Registry
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.background import swapped_in
-from roo_tui.context.condense import CondenseError, condense, outlined
-from roo_tui.context.effective import effective_history
-from roo_tui.context.ledger import MOST_TOKENS, ledger, ledger_block
-from roo_tui.context.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.condense.attachments import missing_sections
+from roo_tui.context.condense.background import swapped_in
+from roo_tui.context.condense.condense import CondenseError, condense, outlined
+from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
+from roo_tui.context.condense.outline import outline_summary
+from roo_tui.context.condense.receipt import constraints, identifiers, receipt
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.history.pins import pin, pin_blocks, pinned
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.outline_summary import outline_summary
-from roo_tui.context.pins import pin, pin_blocks, pinned
-from roo_tui.context.receipt import constraints, identifiers, receipt
-from roo_tui.context.situation import Situation
-from roo_tui.context.summary import missing_sections
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import Situation
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, TodosChanged, UserMessage
 from roo_tui.domain.errors import CommandRefused

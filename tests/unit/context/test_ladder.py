@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.effective import effective_history
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.ladder import Guards, reduce, target_tokens
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import ModelError

@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.log import Log
+from roo_tui.context.history.log import Log
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.ids import EntryId
 

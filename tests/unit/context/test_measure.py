@@ -1,7 +1,7 @@
 import pytest
 
 from roo_tui.context.measure import last_usage, measure
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import AssistantMessage, Noted
 from roo_tui.domain.markers import Toggle

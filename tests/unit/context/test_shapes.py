@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense import CondenseError, HistoryTooLong, condense, prepare
-from roo_tui.context.effective import effective_history
-from roo_tui.context.forecast import of_mask, requests_per_turn, summary_tokens
+from roo_tui.context.condense.condense import CondenseError, HistoryTooLong, condense, prepare
+from roo_tui.context.condense.preview import of_mask, requests_per_turn, summary_tokens
+from roo_tui.context.condense.request import begins_with, cached, prefix_hash
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import repair
-from roo_tui.context.request_shape import begins_with, cached, prefix_hash
-from roo_tui.context.situation import Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import Situation, Summariser
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Message, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.errors import CondenseRefused
@@ -334,7 +334,7 @@ async def test_signed_thinking_of_the_refused_answer_goes_back_with_its_call() -
     history, _ = after_one_answer()
     model = replace(PRICED, supports_thinking=True)
     thought = Thinking("hm", "signed", model.provider, model.id)
-    from roo_tui.context.request_shape import without_tools
+    from roo_tui.context.condense.request import without_tools
 
     here = situation(history.path, COUNTER, model=model, tools=TOOLS)
     request = cached(effective_history(history.path), "words", here, 100)

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from roo_tui.context.effective import effective_history, truncation_line
-from roo_tui.context.truncate import truncate
+from roo_tui.context.history.effective import effective_history, truncation_line
+from roo_tui.context.sliding_window import truncate
 from roo_tui.domain.blocks import Block, Text, ToolResult
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
 from tests.support.histories import History

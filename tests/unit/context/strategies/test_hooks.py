@@ -9,7 +9,7 @@ import pytest
 
 from roo_tui.context.strategies.hooks import Hooks, Reply
 from roo_tui.context.strategies.protocol import Happening
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.markers import Condense, Reduction
 from tests.support.fake_summariser import situation
 from tests.support.histories import History

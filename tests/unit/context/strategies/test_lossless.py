@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.effective import effective_history, with_marker
-from roo_tui.context.recall import recall
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.lossless import Lossless, Operations, lossless_items, mask
+from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.recall import recall
+from roo_tui.context.strategies.lossless.lossless import Lossless, Operations, lossless_items, mask
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.strategies.reduction_math import with_bodies
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused

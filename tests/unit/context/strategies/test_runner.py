@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Situation
+from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import Situation
 from roo_tui.context.strategies.hooks import Hooks
 from roo_tui.context.strategies.plugins import Extensions, built_in
 from roo_tui.context.strategies.protocol import (
@@ -21,7 +21,7 @@ from roo_tui.context.strategies.protocol import (
 )
 from roo_tui.context.strategies.registry import Registry
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, ModelError, SettingsError

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from roo_tui.context.strategies.config import SmartConfig, Truncate, as_json, parse
-from roo_tui.context.strategies.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
+from roo_tui.context.strategies.smart.config import SmartConfig, Truncate, as_json, parse
+from roo_tui.context.strategies.smart.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
 from roo_tui.domain.errors import SettingsError
 
 INDIVIDUAL = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}

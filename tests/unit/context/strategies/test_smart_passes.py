@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Summariser as OtherModel
-from roo_tui.context.strategies.conditions import Progress, runs, selected
-from roo_tui.context.strategies.config import Pass, Selection
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import Summariser as OtherModel
 from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
-from roo_tui.context.strategies.smart import Smart
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.strategies.reduction_math import with_bodies
+from roo_tui.context.strategies.smart.conditions import Progress, runs, selected
+from roo_tui.context.strategies.smart.config import Pass, Selection
+from roo_tui.context.strategies.smart.smart import Smart
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused, ModelError

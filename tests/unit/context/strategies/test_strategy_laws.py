@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import repair, with_user_blocks
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import repair, with_user_blocks
+from roo_tui.context.history.undo import redo, undo
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
+from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.toggle import redo, undo
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
 from roo_tui.domain.entries import (
     AssistantMessage,

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.situation import Situation
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.lossless import lossless_items
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.reduction_input import Situation
+from roo_tui.context.strategies.lossless.lossless import lossless_items
 from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.truncation import Truncate
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.situation import Situation
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.reduction_input import Situation
 from roo_tui.context.strategies.protocol import (
     Happening,
     Plan,
@@ -15,6 +14,7 @@ from roo_tui.context.strategies.protocol import (
     Thresholds,
     Verdict,
 )
+from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Reduction, Truncation

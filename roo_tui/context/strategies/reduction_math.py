@@ -1,0 +1,77 @@
+"""The figures of markers that are about to be appended: what they free, by the one counter."""
+
+import math
+from collections.abc import Sequence
+from itertools import count
+
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.reduction_input import Situation
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.entries import Body, Entry
+from roo_tui.domain.markers import Mask, MaskItem, PassMetrics, Reduction
+
+
+def with_bodies(path: Sequence[Entry], bodies: Sequence[Body]) -> tuple[Entry, ...]:
+    """Return the path as it will be once the bodies are appended; their ids stand for those they will get."""
+    entries = list(path)
+    for entry_id, body in zip(count(max((entry.id for entry in path), default=0) + 1), bodies, strict=False):
+        entries.append(Entry(entry_id, entries[-1].id if entries else None, entries[-1].at_ms if entries else 0, body))
+    return tuple(entries)
+
+
+def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: TokenCounter) -> tuple[int, int]:
+    """Return the raw tokens that are hidden and those that are shown instead; blocks both have are not counted."""
+    old = {id(block) for message in before for block in message.blocks}
+    new = {id(block) for message in after for block in message.blocks}
+    hidden = counter.count_blocks(block for message in before for block in message.blocks if id(block) not in new)
+    shown = counter.count_blocks(block for message in after for block in message.blocks if id(block) not in old)
+    return hidden, shown
+
+
+def tokens_after(situation: Situation, path: Sequence[Entry], counter: TokenCounter) -> int:
+    """Return the calibrated context tokens once the path of the situation has grown to this one."""
+    change = raw_change(effective_history(situation.path), effective_history(path), counter)
+    return situation.after(*change)
+
+
+def reduction(
+    situation: Situation,
+    strategy: str,
+    before: int,
+    after: int,
+    *,
+    passes: tuple[PassMetrics, ...] = (),
+    remarks: tuple[str, ...] = (),
+    duration_s: float = 0.0,
+) -> Reduction:
+    """Return the figures of one marker; costs are added by who asked a model."""
+    return Reduction(
+        trigger=situation.trigger,
+        strategy=strategy,
+        tokens_before=before,
+        tokens_after=after,
+        ratio=situation.ratio,
+        duration_s=duration_s,
+        passes=passes,
+        remarks=remarks,
+    )
+
+
+def mask(
+    situation: Situation, items: Sequence[MaskItem], counter: TokenCounter, strategy: str, *, duration_s: float = 0.0
+) -> Mask | None:
+    """Return the mask with its figures, None where it would free nothing."""
+    if not items:
+        return None
+    marker = Mask(tuple(items))
+    path = with_bodies(situation.path, (marker,))
+    hidden, shown = raw_change(effective_history(situation.path), effective_history(path), counter)
+    if hidden <= shown:
+        return None
+    after = situation.after(hidden, shown)
+    return Mask(marker.items, reduction(situation, strategy, situation.context_tokens, after, duration_s=duration_s))
+
+
+def raw_goal(situation: Situation, target: int) -> int:
+    """Return how many raw tokens must go until the context holds at most `target` tokens."""
+    return max(0, math.ceil((situation.context_tokens - target) / situation.ratio)) if situation.ratio > 0 else 0

@@ -1,0 +1,262 @@
+"""Smart: a lossless prelude, then passes over old content in order, until the target is reached.
+
+    prelude        what stands twice is shown once (see `lossless.py`)
+    pass 1 … n     each: does it run? what may it touch? what does it free? taken back if that is too little
+    early exit     as soon as no more than the target is left
+
+The same steps are run twice: by `prepare` with answers of the length asked for, to say what would come of it, and by
+`perform` with the model's. A run without summaries is finished with `prepare`.
+"""
+
+import asyncio
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+
+from roo_tui.context.condense.summary_call import CondenseError, ask
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.strategies.lossless.lossless import Operations, lossless_items, worthwhile
+from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions
+from roo_tui.context.strategies.smart.conditions import Progress, runs
+from roo_tui.context.strategies.smart.config import Pass, SmartConfig
+from roo_tui.context.strategies.smart.draft import Working
+from roo_tui.context.strategies.smart.passes import Answer, BatchPass, IndividualPass, Job, counted
+from roo_tui.context.strategies.smart.presets import config_of
+from roo_tui.context.window.pricing import cost
+from roo_tui.domain.entries import Body
+from roo_tui.domain.errors import CondenseRefused, SettingsError
+from roo_tui.domain.markers import Condense, Mask, PassMetrics
+from roo_tui.domain.requests import Request
+from roo_tui.domain.usage import Usage, add_costs
+
+_AT_ONCE = 4
+_ASSUMED_WORD = "word "
+
+Steps = Generator[list[Job], list[Answer], None]
+
+
+@dataclass
+class Smart:
+    """Runs the passes of a preset or of a custom configuration."""
+
+    id: str = "smart"
+    name: str = "Smart"
+    description: str = "Works through old tool results and inputs in passes: presets, or your own configuration."
+    enabled: bool = True
+    priority: int = 20
+
+    def should_activate(self, situation: Situation) -> bool:
+        return len(effective_history(situation.path)) > 1
+
+    def estimate_cost(self, situation: Situation) -> float | None:
+        # At worst everything is read once for a batch summary, and its summary written.
+        usage = Usage(input_tokens=situation.context_tokens, output_tokens=2_000)
+        return cost(situation.writer.model, usage)
+
+    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+        if not self.should_activate(situation):
+            return ("There are not enough messages to work on yet.",)
+        try:
+            config_of(options.preset, options.custom)
+        except SettingsError as error:
+            return (str(error),)
+        return ()
+
+    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
+        run = _Run(situation, options, self.id)
+        steps, calls = run.steps(), 0
+        try:
+            jobs = next(steps)
+            while True:
+                calls += len(jobs)
+                jobs = steps.send([Answer(_ASSUMED_WORD * job.assumed_tokens) for job in jobs])
+        except StopIteration:
+            pass
+        plan = Plan(
+            self.id,
+            situation.context_tokens,
+            run.working.tokens,
+            model_calls=calls,
+            passes=run.passes,
+            remarks=run.remarks,
+        )
+        if not calls:
+            if run.working.tokens >= situation.context_tokens:
+                raise CondenseRefused("Smart: no pass found anything to reduce.")
+            plan = replace(plan, bodies=run.bodies())
+        return plan
+
+    async def perform(
+        self, plan: Plan, situation: Situation, services: Services, options: StrategyOptions
+    ) -> tuple[Body, ...]:
+        if not plan.model_calls:
+            return plan.bodies
+        run = await asyncio.to_thread(_Run, situation, options, self.id)
+        steps = run.steps()
+        jobs = await asyncio.to_thread(_advance, steps, None)
+        while jobs is not None:
+            answers = await _answers(jobs, situation, services, options, run)
+            jobs = await asyncio.to_thread(_advance, steps, answers)
+        bodies = await asyncio.to_thread(run.bodies)
+        if not bodies or run.working.tokens >= situation.context_tokens:
+            reason = next((metrics.error for metrics in run.passes if metrics.error), "No pass freed anything.")
+            message = f"Smart: {reason} Nothing was changed."
+            raise CondenseError(failed(situation, services, message, tokens_after=run.working.tokens))
+        last = bodies[-1]
+        if isinstance(last, Condense | Mask):
+            figures = replace(
+                last.figures,
+                usage=services.usage,
+                cost_usd=services.cost_usd,
+                model=situation.writer.model.id,
+            )
+            bodies = (*bodies[:-1], replace(last, figures=figures))
+        return bodies
+
+
+def _advance(steps: Steps, answers: list[Answer] | None) -> list[Job] | None:
+    """Go on to the next jobs; None at the end."""
+    try:
+        return next(steps) if answers is None else steps.send(answers)
+    except StopIteration:
+        return None
+
+
+@dataclass
+class _Run:
+    """One way through the passes."""
+
+    situation: Situation
+    options: StrategyOptions
+    strategy: str
+    remarks: tuple[str, ...] = ()
+    passes: tuple[PassMetrics, ...] = ()
+    started: float = field(default_factory=time.monotonic)
+    config: SmartConfig = field(init=False)
+    working: Working = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.config = config_of(self.options.preset, self.options.custom)
+        self.working = Working(self.situation, self.options)
+
+    def steps(self) -> Steps:
+        """Yield the jobs of one pass after the other and take their answers."""
+        target = self.options.target(self.situation, self.strategy)
+        self._prelude()
+        for step in self.config.passes:
+            if target is not None and self.working.tokens <= target:
+                return
+            if runs(step, self._progress()):
+                yield from self._pass(step)
+
+    def bodies(self) -> tuple[Body, ...]:
+        """Return the markers; the last one has the metrics of every pass."""
+        bodies = self.working.bodies(self.strategy)
+        if bodies and isinstance(bodies[-1], Condense | Mask):
+            last = bodies[-1]
+            duration = time.monotonic() - self.started
+            figures = replace(last.figures, passes=self.passes, remarks=self.remarks, duration_s=duration)
+            bodies = (*bodies[:-1], replace(last, figures=figures))
+        return bodies
+
+    def _progress(self) -> Progress:
+        thresholds = self.options.thresholds_of(self.strategy)
+        trigger = thresholds.trigger_tokens or self.situation.limits.trigger_tokens
+        return Progress(self.situation.context_tokens, self.working.tokens, trigger)
+
+    def _prelude(self) -> None:
+        prelude = self.config.lossless_prelude
+        if not prelude.enabled:
+            return
+        started, before = time.monotonic(), self.working.tokens
+        wanted = Operations(
+            same_content=prelude.operations.deduplicate_file_reads,
+            asked_again=prelude.operations.consolidate_tool_results,
+            out_of_date=prelude.operations.remove_obsolete_state,
+        )
+        path = self.situation.path
+        items = lossless_items(path, operations=wanted, in_turn=self.options.in_turn)
+        items = worthwhile(path, items, self.working.counter)
+        self.working.mask(items)
+        if self.working.tokens >= before:
+            self.working.restore(((), ()))
+            items = ()
+        operations = (f"mask {len(items)}",) if items else ()
+        self._note("lossless_prelude", started, before, operations)
+
+    def _pass(self, step: Pass) -> Steps:
+        started, before, state = time.monotonic(), self.working.tokens, self.working.state()
+        current: IndividualPass | BatchPass
+        if step.thresholds.stop_tokens and before <= step.thresholds.stop_tokens:
+            return
+        if step.individual_config is not None and step.mode == "individual":
+            current = IndividualPass(step, step.individual_config, self.working)
+        elif step.batch_config is not None and step.batch_config.operation == "summarize":
+            current = BatchPass(step, step.batch_config.summarization_config, self.working)
+        else:
+            self._note(step.id, started, before, ("batch:keep",))
+            return
+        jobs = current.jobs()
+        answers = (yield jobs) if jobs else []
+        error = current.finish(answers)
+        least = max(1, step.thresholds.min_gain_tokens)
+        if before - self.working.tokens < least and self.working.state() != state:
+            self.working.restore(state)
+            error = error or f"It would have freed less than {least:,} tokens and was taken back."
+        costs = None
+        for answer in answers:
+            costs = add_costs(costs, answer.cost_usd)
+        self._note(step.id, started, before, counted(current.operations), len(jobs), costs, error)
+
+    def _note(
+        self,
+        name: str,
+        started: float,
+        before: int,
+        operations: tuple[str, ...],
+        calls: int = 0,
+        costs: float | None = None,
+        error: str = "",
+    ) -> None:
+        duration = time.monotonic() - started
+        metrics = PassMetrics(name, before, self.working.tokens, duration, calls, costs, operations, error)
+        self.passes = (*self.passes, metrics)
+
+
+async def _answers(
+    jobs: Sequence[Job], situation: Situation, services: Services, options: StrategyOptions, run: _Run
+) -> list[Answer]:
+    """Ask for every job, a few at once and in order; answers are in the order of the jobs."""
+    others = {job.profile: options.profiles(job.profile) for job in jobs if job.profile}
+    unknown = tuple(name for name, other in others.items() if other is None)
+    run.remarks += tuple(f"There is no profile “{name}”; the usual model was asked." for name in unknown)
+
+    def build() -> list[Request]:
+        found = [others.get(job.profile) for job in jobs]
+        writers = [situation.writer if other is None else other.summariser for other in found]
+        return [job.build(writer.model) for job, writer in zip(jobs, writers, strict=True)]
+
+    turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(job: Job, request: Request) -> Answer:
+        async with turn:
+            return await _answer(request, situation, services, others.get(job.profile))
+
+    requests = await asyncio.to_thread(build)
+    return list(await asyncio.gather(*(one(job, request) for job, request in zip(jobs, requests, strict=True))))
+
+
+async def _answer(request: Request, situation: Situation, services: Services, other: ProfileModel | None) -> Answer:
+    own = replace(services, usage=Usage(), cost_usd=None)
+    if other is not None:
+        own.ask = other.ask
+        situation = replace(situation, summariser=other.summariser)
+    try:
+        answer = await ask(request, situation, own)
+    except CondenseError as error:
+        return Answer("", str(error), own.cost_usd)
+    finally:
+        services.usage += own.usage
+        services.cost_usd = add_costs(services.cost_usd, own.cost_usd)
+    return Answer(answer.text, "", own.cost_usd)

@@ -1,0 +1,168 @@
+"""Every strategy on one conversation: what each frees, what survives, what it costs and how long it takes.
+
+Nothing is changed. Without a model, a summary is the outline made from the log; with one, its own words, and its price.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+from roo_tui.context.condense.outline import outline_summary
+from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.reduction_input import Services, Situation
+from roo_tui.context.window.policy import limits
+from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
+from roo_tui.domain.entries import Body, Entry
+from roo_tui.domain.errors import RooError
+from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, ModelEvent, Request, Started
+from roo_tui.domain.usage import Usage
+from roo_tui.domain.views import Comparison
+from roo_tui.engine.asked import Asked
+from roo_tui.engine.condense_inputs import asker, condense_model
+from roo_tui.engine.runtime import Runtime
+from roo_tui.engine.strategies import Strategies
+from roo_tui.tools.registry import specs
+
+WAYS = (
+    Asked(strategy="lossless"),
+    Asked(strategy="truncation"),
+    Asked(strategy="smart", preset="conservative"),
+    Asked(strategy="smart", preset="balanced"),
+    Asked(strategy="smart", preset="aggressive"),
+    Asked(strategy="native"),
+)
+
+_SUMMARY_BUDGET = 8_000
+# Of a long text only so many characters are looked for.
+_LOOKED_FOR = 300
+
+
+async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool) -> list[Comparison]:
+    """Return what each way comes to on this path, in the order of `WAYS`."""
+    strategies = Strategies(runtime, lambda _: None)
+    situation = await asyncio.to_thread(_situation, runtime, path)
+    wanted = await asyncio.to_thread(_shown_artefacts, path)
+    found = []
+    for way in WAYS:
+        services = Services(
+            ask=asker(condense_model(runtime)) if ask_model else _outliner(runtime, situation), counter=runtime.counter
+        )
+        options = way.over(runtime.settings.context)
+        started = time.monotonic()
+        note = ""
+        bodies: tuple[Body, ...] = ()
+        try:
+            bodies = await strategies.run(situation, services, options, wanted=way.strategy)
+        except (RooError, CondenseError) as error:
+            note = str(error)
+        after = _appended(path, bodies)
+        tokens = await asyncio.to_thread(_tokens, runtime, after)
+        shown = await asyncio.to_thread(_visible_text, after)
+        found.append(
+            Comparison(
+                strategy=way.strategy,
+                preset=way.preset,
+                tokens_before=situation.context_tokens,
+                tokens_after=tokens,
+                artefacts=len(wanted),
+                survived=sum(all(text in shown for text in texts) for texts in wanted),
+                cost_usd=services.cost_usd if ask_model else 0.0,
+                duration_s=time.monotonic() - started,
+                note=note,
+            )
+        )
+    return found
+
+
+def _situation(runtime: Runtime, path: tuple[Entry, ...]) -> Situation:
+    info = runtime.model.info
+    ratio = runtime.calibration.ratio(info)
+    return Situation(
+        path=path,
+        system=runtime.system,
+        tools=specs(),
+        model=info,
+        limits=limits(info),
+        context_tokens=_tokens(runtime, path),
+        ratio=ratio,
+        trigger="manual",
+        todos=todos_of(path),
+    )
+
+
+def _tokens(runtime: Runtime, path: tuple[Entry, ...]) -> int:
+    raw = runtime.counter.count_request(runtime.system, specs(), effective_history(path))
+    return round(runtime.calibration.ratio(runtime.model.info) * raw)
+
+
+def _outliner(runtime: Runtime, situation: Situation) -> Callable[[Request], AsyncIterator[ModelEvent]]:
+    """Return a stand-in for a model that answers with the outline made from the log."""
+
+    async def ask(request: Request) -> AsyncIterator[ModelEvent]:
+        del request  # whatever is asked
+        text = await asyncio.to_thread(
+            outline_summary, situation.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=situation.todos
+        )
+        yield Started(Usage())
+        yield BlockOpened(0, "text")
+        yield BlockDelta(0, text)
+        yield BlockClosed(0, Text(text))
+        yield Finished("end_turn", Usage())
+
+    return ask
+
+
+def _shown_artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
+    """Return the artefacts the model sees as long as nothing is reduced, spaced as `_visible_text` is."""
+    shown = _visible_text(path)
+    found = [tuple(" ".join(text.split()) for text in texts) for texts in _artefacts(path)]
+    return [texts for texts in found if all(text in shown for text in texts)]
+
+
+def _artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
+    """Return what must survive: edited files, the last failing command with its error line, open todos, the request."""
+    found: list[tuple[str, ...]] = [(file,) for file in edited_files(path)]
+    if (failure := last_failure(path)) is not None:
+        found.append((failure.command[:_LOOKED_FOR], failure.error_line[:_LOOKED_FOR]))
+    found += [(text,) for text, state in todos_of(path) if state != "done"]
+    found += [(words[:_LOOKED_FOR],) for _, words in typed_messages(path)[-1:]]
+    return found
+
+
+def _appended(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> tuple[Entry, ...]:
+    log = Log(path, path[-1].id)
+    for body in bodies:
+        newest = max(entry.id for entry in log.entries)
+        log.add((Entry(newest + 1, log.head, path[-1].at_ms, body),))
+    return log.path()
+
+
+def _visible_text(path: tuple[Entry, ...]) -> str:
+    """Return all that the model sees as words with single blanks between them: how lines wrap says nothing."""
+    texts = (text for message in effective_history(path) for block in message.blocks for text in _texts(block))
+    return " ".join(" ".join(text.split()) for text in texts)
+
+
+def _texts(block: Block) -> Iterator[str]:
+    match block:
+        case Text(text):
+            yield text
+        case ToolResult():
+            yield result_text(block)
+        case ToolUse():
+            yield from _strings(block.input)
+
+
+def _strings(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in value.values():
+                yield from _strings(item)
+        case list() | tuple():
+            for item in value:
+                yield from _strings(item)
