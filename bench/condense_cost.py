@@ -22,8 +22,7 @@ from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.window.policy import limits
-from roo_tui.context.window.pricing import cost
-from roo_tui.context.window.tokens import Calibration, TokenCounter
+from roo_tui.context.window.tokens import Calibration, TokenCounter, cost
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense

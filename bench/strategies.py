@@ -22,12 +22,11 @@ from pathlib import Path
 
 from bench.bound import Shown, size_of, upper_bound
 from roo_tui.context.history.effective import Visible, effective_history
-from roo_tui.context.strategies.pieces import string_at
+from roo_tui.context.strategies.pieces import masks_in_force, string_at
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.strategies.smart.orphans import masks_in_force
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, ToolResult, ToolUse
 from roo_tui.domain.entries import Entry, UserMessage

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from roo_tui.context.window.policy import Limits
-from roo_tui.context.window.pricing import cost
-from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter, cost
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.markers import CondenseFailed, Trigger
 from roo_tui.domain.requests import ModelEvent, ModelInfo, Request, ToolSpec

@@ -6,21 +6,24 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
+from roo_tui.context.condense.attachments import outlines_of
 from roo_tui.context.condense.request import prefix_hash
-from roo_tui.context.reduction_input import Digests, Services, Situation, Summariser
+from roo_tui.context.reduction_input import Digests, Fold, Services, Situation, Summariser
 from roo_tui.context.window.policy import limits
+from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.errors import WorkspaceError
 from roo_tui.domain.events import CondenseText, RetryWaiting
 from roo_tui.domain.markers import Trigger
 from roo_tui.domain.requests import ModelEvent, Request, ToolSpec
 from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.environment import environment_details
-from roo_tui.engine.folding import fold_files, read_files
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.protocol import Model
 from roo_tui.llm.retry import Restarted, with_retries
+from roo_tui.outline import Outliner
 from roo_tui.workspace.files import Workspace
 
 
@@ -140,3 +143,23 @@ def _digest(workspace: Workspace, path: str) -> str | None:
     except WorkspaceError as error:
         return "" if getattr(error, "reason", "") == "missing" else None
     return hashlib.sha256(data).hexdigest()
+
+
+def read_files(path: tuple[Entry, ...]) -> tuple[str, ...]:
+    """Return the files the agent has read, newest first, each once; paths relative to the workspace."""
+    found: dict[str, None] = {}
+    for entry in reversed(path):
+        if isinstance(entry.body, UserMessage):
+            for record in reversed(entry.body.calls):
+                if record.facts.kind == "read" and record.facts.path:
+                    found.setdefault(record.facts.path)
+    return tuple(found)
+
+
+def fold_files(workspace: Workspace, outliner: Outliner) -> Fold:
+    """Return the function a condense calls with paths, newest first; unreadable and ignored files are left out."""
+
+    async def read(path: str) -> str:
+        return (await asyncio.to_thread(workspace.read_text, Path(path))).text
+
+    return outlines_of(read, outliner.outline, WorkspaceError)

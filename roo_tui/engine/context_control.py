@@ -30,11 +30,10 @@ from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
 from roo_tui.domain.views import CondensePlan
-from roo_tui.engine.asked import Asked, shown_plan
 from roo_tui.engine.background import BackgroundCondense
 from roo_tui.engine.condense_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.project import read_project
+from roo_tui.engine.previews import Asked, shown_plan
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask
@@ -272,7 +271,7 @@ class ContextControl:
 
     async def _condensed(self, marker: Condense) -> None:
         """The project's rules are read anew, and the length of the summary is remembered."""
-        await read_project(self._runtime)
+        await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
             self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)

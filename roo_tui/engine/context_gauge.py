@@ -5,9 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.window.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
 from roo_tui.context.window.breakdown import breakdown
-from roo_tui.context.window.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
+from roo_tui.context.window.policy import (
+    HIGHEST_THRESHOLD,
+    AutoThreshold,
+    Limits,
+    auto_threshold,
+    left_by_condense,
+    limits,
+    notice_at,
+    recent_growth,
+)
 from roo_tui.context.window.tokens import Calibration, context_tokens
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
@@ -15,7 +23,6 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
-from roo_tui.engine.header import header_of
 from roo_tui.engine.model_limits import Stated
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
@@ -98,7 +105,7 @@ class ContextGauge:
         self._used = await self._count()
         self._adapted = await asyncio.to_thread(self._adapt) if self._adapts() else None
         self._task.emit(ContextChanged(self._task.id, self.use()))
-        self._task.emit(HeaderChanged(self._task.id, header_of(self._runtime, self._task)))
+        self._task.emit(HeaderChanged(self._task.id, self._runtime.header(self._task)))
         figures = self.limits()
         near = self._used >= notice_at(figures)
         if near and not self._noticed and self._runtime.settings.context.auto_condense:

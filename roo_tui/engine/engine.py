@@ -16,18 +16,15 @@ from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import Comparison, CondensePlan
-from roo_tui.engine import importing
-from roo_tui.engine.asked import Asked, Preset
+from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
-from roo_tui.engine.demo import DEMO_PROFILE
 from roo_tui.engine.model_limits import StatedLimits
-from roo_tui.engine.models import Models
-from roo_tui.engine.previews import compare
-from roo_tui.engine.project import read_project
+from roo_tui.engine.models import DEMO_PROFILE, Models
+from roo_tui.engine.previews import Asked, Preset, compare
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
-from roo_tui.engine.turns import run_turns
+from roo_tui.engine.turn import run_turns
 from roo_tui.engine.undo import redo, undo
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
@@ -91,7 +88,7 @@ class Engine:
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
         self._runtime.stated = StatedLimits(await self._runtime.store.get_value(_STATED_KEY))
-        await read_project(self._runtime)
+        await self._runtime.read_project()
 
     async def close(self) -> None:
         """Stop what runs, keep what is known, and let go of the task and the store."""

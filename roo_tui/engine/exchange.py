@@ -1,12 +1,15 @@
 """A task as text: what the model gets next, or all that a person can see."""
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from roo_tui.context.history.effective import effective_history, hidden_ids
 from roo_tui.context.history.pairing import repair
 from roo_tui.domain.blocks import Message, Text
-from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
+from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
+from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.requests import ModelInfo
 
 VIEWS = ("effective", "transcript")
@@ -56,3 +59,33 @@ def _as_list(lines: str) -> str:
 def _as_entry(number: int, message: Message) -> Entry:
     body = UserMessage(message.blocks) if message.role == "user" else AssistantMessage(message.blocks)
     return Entry(number, number - 1 or None, 0, body)
+
+
+FORMS = ("auto", "messages", "roo")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was read; `times` are when each body came to be, None where the file does not say."""
+
+    title: str
+    bodies: Sequence[Body]
+    times: Sequence[int] | None = None
+
+
+def read(path: Path, form: str) -> Imported:
+    """Return a conversation: `messages` is a JSON list of messages, `roo` a task folder of Roo Code's.
+
+    Raises:
+        CommandRefused: the format is not one of `FORMS`.
+        ExchangeError: the file is not what it should be.
+    """
+    from roo_tui.store.exchange import messages, roo_code
+
+    if form not in FORMS:
+        raise CommandRefused(f"“{form}” is not a known format; use {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
+    title = f"Imported from {path.name}"
+    if form == "roo" or (form == "auto" and roo_code.is_task(path)):
+        task = roo_code.read_task(path)
+        return Imported(task.title or title, task.bodies, task.times)
+    return Imported(title, messages.read_messages(path))

@@ -6,25 +6,51 @@ Nothing is changed. Without a model, a summary is the outline made from the log;
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import Services, Situation
 from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.errors import RooError
+from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, ModelEvent, Request, Started
 from roo_tui.domain.usage import Usage
-from roo_tui.domain.views import Comparison
-from roo_tui.engine.asked import Asked
+from roo_tui.domain.views import Comparison, CondensePlan
 from roo_tui.engine.condense_inputs import asker, condense_model
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.tools.registry import specs
+
+if TYPE_CHECKING:  # the strategies are loaded at the first reduction, not at start
+    from roo_tui.context.strategies.protocol import Plan
+
+from roo_tui.context.condense import preview as forecast
+from roo_tui.context.condense.condense import prepare
+from roo_tui.domain.views import Forecast
+
+Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Instructions for one run, and a strategy and preset in place of the settings'; blank means the settings'."""
+
+    instructions: str = ""
+    strategy: str = ""
+    preset: Preset = ""
+
+    def over(self, options: ContextOptions) -> ContextOptions:
+        """Return the options of the settings with what was asked for in their place."""
+        return replace(options, smart_preset=self.preset) if self.preset else options
+
 
 WAYS = (
     Asked(strategy="lossless"),
@@ -166,3 +192,55 @@ def _strings(value: object) -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from _strings(item)
+
+
+def shown_plan(plan: "Plan") -> CondensePlan:
+    """Return a strategy's plan as plain data."""
+    return CondensePlan(
+        strategy=plan.strategy,
+        tokens_before=plan.tokens_before,
+        tokens_after=plan.tokens_after,
+        model_calls=plan.model_calls,
+        hidden=plan.hides + sum(map(_hidden, plan.bodies)),
+        passes=plan.passes,
+        remarks=plan.remarks,
+    )
+
+
+def _hidden(body: Body) -> int:
+    match body:
+        case Condense(hides=hides) | Truncation(hides=hides):
+            return len(hides)
+        case Mask(items=items):
+            return len(items)
+    return 0
+
+
+_LABELS = {
+    "fresh": "condense, new request",
+    "cached": "condense, from the prompt cache",
+    "staged": "condense, in parts",
+    "mask": "mask repeated contents",
+}
+
+
+async def forecasts(runtime: Runtime, situation: Situation) -> tuple[Forecast, ...]:
+    """Return what each way to condense now would come to; the one that would be taken is the first.
+
+    Raises:
+        CondenseRefused: there is nothing to condense, or nothing to gain.
+    """
+    plan = await asyncio.to_thread(prepare, situation, runtime.counter, runtime.settings.context)
+    return tuple(_shown(found, number == 0) for number, found in enumerate(plan.forecasts))
+
+
+def _shown(found: forecast.Forecast, chosen: bool) -> Forecast:
+    return Forecast(
+        label=_LABELS[found.shape],
+        tokens_before=found.tokens_before,
+        tokens_after=found.tokens_after,
+        cost_usd=found.cost_usd,
+        saving_per_turn_usd=found.saving_per_turn_usd,
+        turns_to_pay_back=found.turns_to_pay_back,
+        note="this is what will be done" if chosen else "",
+    )

@@ -20,8 +20,7 @@ from roo_tui.domain.views import (
     Row,
 )
 from roo_tui.engine.exchange import export_text
-from roo_tui.engine.forecasting import forecasts
-from roo_tui.engine.header import header_of
+from roo_tui.engine.previews import forecasts
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.tools.registry import specs
@@ -49,7 +48,7 @@ class Reader:
         return self.session.transcript.rows_of(entries, self.session.task.log.path())
 
     def header(self) -> Header:
-        return header_of(self._runtime, self.session.task if self.session else None)
+        return self._runtime.header(self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
         return self.session.gauge.use() if self.session else ContextUse()

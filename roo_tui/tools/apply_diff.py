@@ -1,7 +1,9 @@
 """Tool: change parts of a file with SEARCH/REPLACE blocks. All blocks are applied, or none."""
 
 import asyncio
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,12 +14,31 @@ from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
 from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import Failure, Outcome, Plan, ToolContext
-from roo_tui.tools.diff_blocks import Block, MalformedDiff, parse_blocks
 from roo_tui.tools.diff_match import NoPlace, Place, find_place
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
 from roo_tui.workspace.files import Location, Refused
 from roo_tui.workspace.text_files import line_ends_of
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines to find and lines to put there, without their ends; `start_line` is 1-based, 0 where not given."""
+
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+    start_line: int = 0
+
+
+class MalformedDiff(Exception):
+    """The diff cannot be read at `line` (1-based): `found` stands there instead of `expected`."""
+
+    def __init__(self, line: int, found: str, expected: str) -> None:
+        super().__init__(f"line {line}: {found} instead of {expected}")
+        self.line = line
+        self.found = found
+        self.expected = expected
+
 
 _SHOWN_LINES = 60
 
@@ -151,3 +172,74 @@ def _span(first: int, last: int) -> str:
     if last < first:
         return "none"
     return str(first) if first == last else f"{first}–{last}"
+
+
+_SEARCH = re.compile(r"<{7} ?SEARCH>?\s*\Z")
+_DIVIDE = re.compile(r"={7}\s*\Z")
+_REPLACE = re.compile(r">{7} ?REPLACE\s*\Z")
+_HEADER = re.compile(r":(start|end)_line:\s*(\d+)\s*\Z")
+_RULE = re.compile(r"-{7}\s*\Z")
+_MARKS = (_SEARCH, _DIVIDE, _REPLACE, _HEADER, _RULE)
+
+
+def parse_blocks(diff: str) -> list[Block]:
+    """Return the blocks of a diff, at least one. Blank lines and code fences around blocks are passed over.
+
+    Raises:
+        MalformedDiff: something else stands around the blocks, or a block is not complete.
+    """
+    lines = diff.replace("\r\n", "\n").split("\n")
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if _SEARCH.match(line):
+            block, at = _block(lines, at + 1)
+            blocks.append(block)
+        elif not line.strip() or line.startswith("```"):
+            at += 1
+        else:
+            raise _unexpected(lines, at, "<<<<<<< SEARCH")
+    if not blocks:
+        raise _unexpected(lines, len(lines), "<<<<<<< SEARCH")
+    return blocks
+
+
+def escape(line: str) -> str:
+    """Return a line of content as it must be written in a block."""
+    return "\\" + line if _is_mark(line.lstrip("\\")) else line
+
+
+def _block(lines: list[str], at: int) -> tuple[Block, int]:
+    start_line = 0
+    while at < len(lines) and (header := _HEADER.match(lines[at])):
+        if header[1] == "start":
+            start_line = int(header[2])
+        at += 1
+    if at < len(lines) and _RULE.match(lines[at]):
+        at += 1
+    search, at = _content(lines, at, _DIVIDE, "=======")
+    replace, at = _content(lines, at, _REPLACE, ">>>>>>> REPLACE")
+    return Block(search, replace, start_line), at
+
+
+def _content(lines: list[str], at: int, end: re.Pattern[str], expected: str) -> tuple[tuple[str, ...], int]:
+    content: list[str] = []
+    while at < len(lines):
+        line = lines[at]
+        if end.match(line):
+            return tuple(content), at + 1
+        if any(mark.match(line) for mark in (_SEARCH, _DIVIDE, _REPLACE)):
+            break
+        content.append(line[1:] if line.startswith("\\") and _is_mark(line.lstrip("\\")) else line)
+        at += 1
+    raise _unexpected(lines, at, expected)
+
+
+def _is_mark(line: str) -> bool:
+    return any(mark.match(line) for mark in _MARKS)
+
+
+def _unexpected(lines: list[str], at: int, expected: str) -> MalformedDiff:
+    found = f"“{lines[at][:80]}”" if at < len(lines) else "the end"
+    return MalformedDiff(min(at, len(lines) - 1) + 1, found, expected)

@@ -12,7 +12,7 @@ from functools import cache
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.condense.folded_files import outlines_of
+from roo_tui.context.condense.attachments import outlines_of
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import Fold, Services
 from roo_tui.context.window.tokens import HasBlocks, TokenCounter

@@ -21,13 +21,19 @@ from roo_tui.context.condense.attachments import (
     request_block,
     todos_block,
 )
-from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, standing_commands
-from roo_tui.context.condense.keep_recent import newest_to_keep
+from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep, standing_commands
 from roo_tui.context.condense.marker import Material, assemble
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.preview import Forecast
-from roo_tui.context.condense.request import instruction, with_answer, without_tools
-from roo_tui.context.condense.shapes import LEAST_OUTPUT, MOST_OUTPUT, Shaping, price
+from roo_tui.context.condense.request import (
+    LEAST_OUTPUT,
+    MOST_OUTPUT,
+    Shaping,
+    instruction,
+    price,
+    with_answer,
+    without_tools,
+)
 from roo_tui.context.condense.staged import HistoryTooLong, Stages, merging_request, stages
 from roo_tui.context.condense.summary_call import Answer, CondenseError, ask
 from roo_tui.context.history.log_facts import todos_of

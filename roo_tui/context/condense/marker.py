@@ -6,13 +6,14 @@ from typing import Literal
 
 from roo_tui.context.condense.attachments import (
     Allowance,
+    FoldedFiles,
     Required,
     SummaryParts,
     allowance,
     answer_block,
+    fold,
     receipt_block,
 )
-from roo_tui.context.condense.folded_files import FoldedFiles, fold
 from roo_tui.context.condense.ledger import MOST_FILES, Ledger, ledger, ledger_block
 from roo_tui.context.condense.receipt import receipt
 from roo_tui.context.condense.summary_call import CondenseError

@@ -11,8 +11,7 @@ from typing import Literal
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log_facts import typed_messages
 from roo_tui.context.reduction_input import Situation
-from roo_tui.context.window.pricing import cost
-from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter, cost
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.markers import Condense, Mask
 from roo_tui.domain.requests import ModelInfo

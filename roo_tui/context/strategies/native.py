@@ -7,7 +7,7 @@ from roo_tui.context.condense.condense import prepare as prepare_condense
 from roo_tui.context.condense.cut_point import cut
 from roo_tui.context.reduction_input import Services, Situation
 from roo_tui.context.strategies.protocol import Plan, StrategyOptions
-from roo_tui.context.window.pricing import cost
+from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
 from roo_tui.domain.usage import Usage
 

@@ -23,7 +23,7 @@ from roo_tui.context.strategies.protocol import (
     TruncationSelector,
     Validator,
 )
-from roo_tui.context.strategies.registry import Registry
+from roo_tui.context.strategies.runner import Registry
 from roo_tui.context.strategies.smart.smart import Smart
 from roo_tui.context.strategies.truncation import Truncate
 from roo_tui.domain.errors import SettingsError

@@ -16,10 +16,20 @@ from itertools import pairwise
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.reduction_input import Situation
-from roo_tui.context.strategies.pieces import SHORTEST, Part, Place, name_of, strings_of, untouchable
+from roo_tui.context.strategies.pieces import (
+    SHORTEST,
+    Part,
+    Place,
+    masks_in_force,
+    name_of,
+    orphaned,
+    strings_of,
+    suppressed,
+    untouchable,
+    without_target,
+)
 from roo_tui.context.strategies.protocol import Plan, StrategyOptions
 from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after, with_bodies
-from roo_tui.context.strategies.smart.orphans import masks_in_force, orphaned, suppressed, without_target
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused

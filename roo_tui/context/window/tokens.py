@@ -15,13 +15,14 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from roo_tui.context.window.image_size import image_size
 from roo_tui.domain.blocks import Block, Image, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.requests import ModelInfo, ToolSpec
 from roo_tui.domain.usage import Usage
 
 if TYPE_CHECKING:
     import tiktoken
+import base64
+import binascii
 
 # tiktoken gives up on a million blanks in a row; slices of this size differ from the whole by less than 0.01 %.
 _SLICE = 100_000
@@ -214,3 +215,57 @@ def _image_tokens(image: Image) -> int:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+_HEADER_BYTES = 256 * 1024
+_JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+def image_size(data: str) -> tuple[int, int]:
+    """Return width and height in pixels of base64 PNG, JPEG or GIF data; (0, 0) where they cannot be read.
+
+    Only the first 256 kB are looked at, where a JPEG's size may stand behind its metadata.
+    """
+    try:
+        head = base64.b64decode(data[: _HEADER_BYTES // 3 * 4], validate=False)
+    except (binascii.Error, ValueError):
+        return 0, 0
+    if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) >= 24:
+        return int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+    if head[:6] in (b"GIF87a", b"GIF89a") and len(head) >= 10:
+        return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+    return _jpeg_size(head) if head.startswith(b"\xff\xd8") else (0, 0)
+
+
+def _jpeg_size(head: bytes) -> tuple[int, int]:
+    at = 2
+    while at + 9 <= len(head) and head[at] == 0xFF:
+        kind = head[at + 1]
+        if kind in _JPEG_SIZES:
+            return int.from_bytes(head[at + 7 : at + 9]), int.from_bytes(head[at + 5 : at + 7])
+        # 0xFF fills, and a few segments have no length.
+        at += 1 if kind == 0xFF else 2 if 0xD0 <= kind <= 0xD8 else 2 + int.from_bytes(head[at + 2 : at + 4])
+    return 0, 0
+
+
+def cost(info: ModelInfo, usage: Usage) -> float | None:
+    """Return the US dollars of one request, None where the model's price is unknown.
+
+    A tier holds for the whole request once its prompt is longer than the tier says. Where a price for cache reads or
+    writes is unknown, they cost as much as other input.
+    """
+    if info.input_usd is None or info.output_usd is None:
+        return None
+    given, answered = info.input_usd, info.output_usd
+    written = given if info.cache_write_usd is None else info.cache_write_usd
+    read = given if info.cache_read_usd is None else info.cache_read_usd
+    for prompt_tokens, *prices in sorted(info.tiers):
+        if usage.prompt_tokens > prompt_tokens:
+            given, answered, written, read = prices
+    dollars = (
+        usage.input_tokens * given
+        + usage.output_tokens * answered
+        + usage.cache_write_tokens * written
+        + usage.cache_read_tokens * read
+    )
+    return dollars / 1_000_000

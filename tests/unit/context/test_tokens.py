@@ -7,8 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from roo_tui.context.window.image_size import image_size
-from roo_tui.context.window.tokens import Calibration, TokenCounter, context_tokens
+from roo_tui.context.window.tokens import Calibration, TokenCounter, context_tokens, image_size
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.requests import ModelInfo, ToolSpec
 from roo_tui.domain.usage import Usage

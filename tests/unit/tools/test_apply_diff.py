@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import DiffView
-from roo_tui.tools.apply_diff import find_places, replace_places
+from roo_tui.tools.apply_diff import Block, MalformedDiff, escape, find_places, parse_blocks, replace_places
 from roo_tui.tools.base import Effect
-from roo_tui.tools.diff_blocks import Block, MalformedDiff, escape, parse_blocks
 from roo_tui.tools.registry import all_tools
 from tests.support.tool_bench import Bench
 

@@ -6,6 +6,7 @@ is checked before it is used, and an error names the field.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -279,3 +280,38 @@ def _words(problem: Any) -> str:
     words = str(problem["msg"]).removeprefix("Value error, ")
     shown = json.dumps(given, default=str) if isinstance(given, str | int | float | bool) or given is None else ""
     return f"{words} (it is {shown})" if shown and problem["type"] != "missing" else words
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Context tokens: at the start, now, and those at which a reduction is due."""
+
+    initial: int
+    now: int
+    trigger: int
+
+
+def runs(step: Pass, progress: Progress) -> bool:
+    """Say whether a pass runs now.
+
+    A token threshold wants more tokens than it says; a reduction percentage wants less freed so far than it says.
+    """
+    if step.thresholds.trigger_tokens and progress.now < step.thresholds.trigger_tokens:
+        return False
+    condition = step.execution.condition
+    if condition is None:
+        return True
+    if condition.token_threshold is not None:
+        return progress.now > condition.token_threshold
+    base = progress.trigger if condition.reduction_relative_to == "trigger" else progress.initial
+    freed_percent = 100 * (progress.initial - progress.now) / base if base else 0.0
+    return condition.reduction_percentage is not None and freed_percent < condition.reduction_percentage
+
+
+def selected(selection: Selection, messages: int) -> int:
+    """Return how many of the oldest messages a pass may touch; the last ones stay."""
+    if selection.type == "preserve_recent":
+        kept = selection.keep_recent_count
+    else:
+        kept = int(messages * selection.keep_percentage / 100)
+    return max(0, messages - kept)

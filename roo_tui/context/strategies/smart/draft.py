@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import Situation
-from roo_tui.context.strategies.pieces import untouchable
+from roo_tui.context.strategies.pieces import masks_in_force, orphaned, place_of, untouchable, without_target
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.reduction_math import reduction, tokens_after, with_bodies
-from roo_tui.context.strategies.smart.orphans import masks_in_force, orphaned, place_of, without_target
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, MaskItem

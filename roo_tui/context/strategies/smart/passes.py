@@ -17,8 +17,7 @@ from roo_tui.context.condense.request import fresh, instruction
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.history.pins import pin_blocks
-from roo_tui.context.strategies.pieces import Part, Piece, Place, pieces_of, stretch, whole
-from roo_tui.context.strategies.smart.conditions import selected
+from roo_tui.context.strategies.pieces import Part, Piece, Place, pieces_of, stretch, suppressed, whole
 from roo_tui.context.strategies.smart.config import (
     BatchSummary,
     Individual,
@@ -29,9 +28,9 @@ from roo_tui.context.strategies.smart.config import (
     Suppress,
     Truncate,
     TruncateParams,
+    selected,
 )
 from roo_tui.context.strategies.smart.draft import Working
-from roo_tui.context.strategies.smart.orphans import suppressed
 from roo_tui.domain.blocks import Message, Text, ToolUse, tool_results
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.markers import Condense, MaskItem

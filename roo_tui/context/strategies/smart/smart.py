@@ -18,12 +18,11 @@ from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import Services, Situation, failed
 from roo_tui.context.strategies.lossless.lossless import Operations, lossless_items, worthwhile
 from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions
-from roo_tui.context.strategies.smart.conditions import Progress, runs
-from roo_tui.context.strategies.smart.config import Pass, SmartConfig
+from roo_tui.context.strategies.smart.config import Pass, Progress, SmartConfig, runs
 from roo_tui.context.strategies.smart.draft import Working
 from roo_tui.context.strategies.smart.passes import Answer, BatchPass, IndividualPass, Job, counted
 from roo_tui.context.strategies.smart.presets import config_of
-from roo_tui.context.window.pricing import cost
+from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics

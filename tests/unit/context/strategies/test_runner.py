@@ -19,8 +19,7 @@ from roo_tui.context.strategies.protocol import (
     Thresholds,
     Verdict,
 )
-from roo_tui.context.strategies.registry import Registry
-from roo_tui.context.strategies.runner import Runner
+from roo_tui.context.strategies.runner import Registry, Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body

@@ -11,8 +11,7 @@ from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import Summariser as OtherModel
 from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
 from roo_tui.context.strategies.reduction_math import with_bodies
-from roo_tui.context.strategies.smart.conditions import Progress, runs, selected
-from roo_tui.context.strategies.smart.config import Pass, Selection
+from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
 from roo_tui.context.strategies.smart.smart import Smart
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
