@@ -34,7 +34,7 @@ from roo_tui.domain.errors import CondenseRefused, RooError
 from roo_tui.domain.markers import MaskItem
 from roo_tui.store.exchange.messages import read_messages
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 from tests.support.rebuilding import Rebuilt, points
 
 WAYS = (
@@ -108,7 +108,7 @@ def _conversations(folder: Path | None, seeds: int) -> Iterator[tuple[str, tuple
 
 
 async def _outcome(name: str, path: tuple[Entry, ...], way: str, preset: str, counter: TokenCounter) -> Outcome:
-    now = situation(path, counter, window=2_000_000)
+    now = inputs(path, counter, window=2_000_000)
     options = StrategyOptions(counter, preset=preset or "balanced")
     registry = built_in()
     strategy = registry.get(way)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense.condense import CondenseError, Services, Situation, outlined
+from roo_tui.context.condense.condense import CondenseError, ReductionInput, ReductionServices, outlined
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.pairing import legal_cuts
@@ -151,7 +151,7 @@ async def condensed_thrice(store: Store, bodies: Sequence[Body], counter: TokenC
             end += 1
         done = end
         try:
-            marker = await outlined(_situation(log, counter), Services(_no_model, counter), ContextOptions())
+            marker = await outlined(_situation(log, counter), ReductionServices(_no_model, counter), ContextOptions())
         except (CondenseRefused, CondenseError) as refusal:
             print(f"  third {third}: {refusal}", file=sys.stderr)
             continue
@@ -173,9 +173,9 @@ def _is_quiet(log: Log) -> bool:
     return legal_cuts(visible)[-1] == len(visible)
 
 
-def _situation(log: Log, counter: TokenCounter) -> Situation:
+def _situation(log: Log, counter: TokenCounter) -> ReductionInput:
     raw = counter.count_messages(effective_history(log.path()))
-    return Situation(
+    return ReductionInput(
         path=log.path(),
         system=(),
         tools=(),

@@ -30,7 +30,7 @@ class Summariser:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class ReductionInput:
     """The moment a reduction starts from.
 
     `context_tokens` is calibrated and counts system prompt and tools; `ratio` is how many of them one raw token of this
@@ -89,7 +89,7 @@ def _nowhere(text: str) -> None:
 
 
 @dataclass(slots=True)
-class Services:
+class ReductionServices:
     """What a reduction calls, and what it has spent so far: make one for each reduction.
 
     `ask` streams one answer of the model that writes summaries and raises `ModelError`; it may retry, each attempt
@@ -112,8 +112,8 @@ class Services:
 
 
 def failed(
-    situation: Situation,
-    services: Services,
+    given: ReductionInput,
+    services: ReductionServices,
     message: str,
     *,
     status: int = 0,
@@ -124,13 +124,13 @@ def failed(
 ) -> CondenseFailed:
     """Return the body of a condense that changed nothing, with what it cost so far."""
     return CondenseFailed(
-        trigger=situation.trigger,
+        trigger=given.trigger,
         message=message,
         status=status,
         code=code,
         body=body,
         cancelled=cancelled,
-        tokens_before=situation.context_tokens,
+        tokens_before=given.context_tokens,
         tokens_after=tokens_after,
         cost_usd=services.cost_usd,
     )

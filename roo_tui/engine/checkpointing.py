@@ -13,7 +13,7 @@ from roo_tui.store.checkpoints import Snapshot
 log = logging.getLogger(__name__)
 
 
-class Snapshots:
+class Checkpointing:
     """Snapshots of one open task. Without git, or when one fails, the task goes on and the person is told once."""
 
     def __init__(self, runtime: Runtime, task: OpenTask) -> None:

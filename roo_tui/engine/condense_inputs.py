@@ -1,4 +1,4 @@
-"""What a reduction of the open task's context starts from and may call: the engine's side of `context.situation`."""
+"""What a reduction of the open task starts from and may call, for `context.reduction_input`."""
 
 import asyncio
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from roo_tui.context.condense.attachments import outlines_of
 from roo_tui.context.condense.request import prefix_hash
-from roo_tui.context.reduction_input import Digests, Fold, Services, Situation, Summariser
+from roo_tui.context.reduction_input import Digests, Fold, ReductionInput, ReductionServices, Summariser
 from roo_tui.context.window.policy import limits
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.errors import WorkspaceError
@@ -36,7 +36,7 @@ class Sent:
     at_s: float
 
 
-async def situation_of(
+async def reduction_input_of(
     runtime: Runtime,
     task: OpenTask,
     gauge: ContextGauge,
@@ -44,7 +44,7 @@ async def situation_of(
     trigger: Trigger,
     instructions: str = "",
     sent: Sent | None = None,
-) -> Situation:
+) -> ReductionInput:
     """Return the moment a reduction starts from."""
     path, profile = task.log.path(), runtime.settings.active
     if sent is not None and sent.model != runtime.model.info.id:
@@ -53,7 +53,7 @@ async def situation_of(
     environment = ""
     if trigger in ("automatic", "forced"):
         environment = await asyncio.to_thread(environment_details, runtime, task, datetime.now())
-    return Situation(
+    return ReductionInput(
         path=path,
         system=runtime.system,
         tools=tools,
@@ -75,7 +75,7 @@ async def situation_of(
     )
 
 
-def services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> Services:
+def reduction_services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> ReductionServices:
     """Return what one reduction may call; its text and its waiting are told as events of `condense_id`."""
 
     def waiting(attempt: int, of: int, seconds: float, reason: str) -> None:
@@ -84,7 +84,7 @@ def services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> Services:
     def on_text(text: str) -> None:
         task.emit(CondenseText(task.id, condense_id, text))
 
-    return Services(
+    return ReductionServices(
         ask=asker(condense_model(runtime), waiting),
         counter=runtime.counter,
         fold=fold_files(runtime.workspace, runtime.outliner),

@@ -23,7 +23,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
-from roo_tui.engine.model_limits import Stated
+from roo_tui.engine.model_limits import ModelLimits
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
@@ -214,7 +214,7 @@ class ContextGauge:
         """Believe the provider about the context window of the model in use."""
         self._said_by_provider().window = window
 
-    def _said_by_provider(self) -> Stated:
+    def _said_by_provider(self) -> ModelLimits:
         return self._runtime.stated.of(self._runtime.model.info)
 
     def ends_with_assistant(self) -> bool:

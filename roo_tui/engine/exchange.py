@@ -13,11 +13,11 @@ from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.requests import ModelInfo
 
 VIEWS = ("effective", "transcript")
-FORMS = ("json", "jsonl", "markdown")
+EXPORT_FORMATS = ("json", "jsonl", "markdown")
 
 
 def export_text(path: tuple[Entry, ...], view: str, form: str, model: ModelInfo) -> str:
-    """Return the path as text: `view` is one of `VIEWS`, `form` one of `FORMS`.
+    """Return the path as text: `view` is one of `VIEWS`, `form` one of `EXPORT_FORMATS`.
 
     `effective` as json is the list of messages of the next request, as the Messages API takes it. Walks the whole path:
     call it off the event loop.
@@ -27,8 +27,8 @@ def export_text(path: tuple[Entry, ...], view: str, form: str, model: ModelInfo)
     """
     from roo_tui.store.exchange import export
 
-    if view not in VIEWS or form not in FORMS:
-        raise ValueError(f"use a view of {', '.join(VIEWS)} and a format of {', '.join(FORMS)}")
+    if view not in VIEWS or form not in EXPORT_FORMATS:
+        raise ValueError(f"use a view of {', '.join(VIEWS)} and a format of {', '.join(EXPORT_FORMATS)}")
     if view == "transcript":
         hidden = hidden_ids(path)
         if form == "markdown":
@@ -61,7 +61,7 @@ def _as_entry(number: int, message: Message) -> Entry:
     return Entry(number, number - 1 or None, 0, body)
 
 
-FORMS = ("auto", "messages", "roo")
+IMPORT_FORMATS = ("auto", "messages", "roo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,19 @@ class Imported:
     times: Sequence[int] | None = None
 
 
-def read(path: Path, form: str) -> Imported:
+def read_import(path: Path, form: str) -> Imported:
     """Return a conversation: `messages` is a JSON list of messages, `roo` a task folder of Roo Code's.
 
     Raises:
-        CommandRefused: the format is not one of `FORMS`.
+        CommandRefused: the format is not one of `IMPORT_FORMATS`.
         ExchangeError: the file is not what it should be.
     """
     from roo_tui.store.exchange import messages, roo_code
 
-    if form not in FORMS:
-        raise CommandRefused(f"“{form}” is not a known format; use {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
+    if form not in IMPORT_FORMATS:
+        raise CommandRefused(
+            f"“{form}” is not a known format; use {', '.join(IMPORT_FORMATS[:-1])} or {IMPORT_FORMATS[-1]}."
+        )
     title = f"Imported from {path.name}"
     if form == "roo" or (form == "auto" and roo_code.is_task(path)):
         task = roo_code.read_task(path)

@@ -15,7 +15,7 @@ from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import Services, Situation
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body, Entry
@@ -30,7 +30,7 @@ from roo_tui.engine.strategies import Strategies
 from roo_tui.tools.registry import specs
 
 if TYPE_CHECKING:  # the strategies are loaded at the first reduction, not at start
-    from roo_tui.context.strategies.protocol import Plan
+    from roo_tui.context.strategies.protocol import StrategyPlan
 
 from roo_tui.context.condense import preview as forecast
 from roo_tui.context.condense.condense import prepare
@@ -40,7 +40,7 @@ Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CondenseRequest:
     """Instructions for one run, and a strategy and preset in place of the settings'; blank means the settings'."""
 
     instructions: str = ""
@@ -53,12 +53,12 @@ class Asked:
 
 
 WAYS = (
-    Asked(strategy="lossless"),
-    Asked(strategy="truncation"),
-    Asked(strategy="smart", preset="conservative"),
-    Asked(strategy="smart", preset="balanced"),
-    Asked(strategy="smart", preset="aggressive"),
-    Asked(strategy="native"),
+    CondenseRequest(strategy="lossless"),
+    CondenseRequest(strategy="truncation"),
+    CondenseRequest(strategy="smart", preset="conservative"),
+    CondenseRequest(strategy="smart", preset="balanced"),
+    CondenseRequest(strategy="smart", preset="aggressive"),
+    CondenseRequest(strategy="native"),
 )
 
 _SUMMARY_BUDGET = 8_000
@@ -69,19 +69,19 @@ _LOOKED_FOR = 300
 async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool) -> list[Comparison]:
     """Return what each way comes to on this path, in the order of `WAYS`."""
     strategies = Strategies(runtime, lambda _: None)
-    situation = await asyncio.to_thread(_situation, runtime, path)
+    given = await asyncio.to_thread(_reduction_input, runtime, path)
     wanted = await asyncio.to_thread(_shown_artefacts, path)
     found = []
     for way in WAYS:
-        services = Services(
-            ask=asker(condense_model(runtime)) if ask_model else _outliner(runtime, situation), counter=runtime.counter
+        services = ReductionServices(
+            ask=asker(condense_model(runtime)) if ask_model else _outliner(runtime, given), counter=runtime.counter
         )
         options = way.over(runtime.settings.context)
         started = time.monotonic()
         note = ""
         bodies: tuple[Body, ...] = ()
         try:
-            bodies = await strategies.run(situation, services, options, wanted=way.strategy)
+            bodies = await strategies.run(given, services, options, wanted=way.strategy)
         except (RooError, CondenseError) as error:
             note = str(error)
         after = _appended(path, bodies)
@@ -91,7 +91,7 @@ async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool)
             Comparison(
                 strategy=way.strategy,
                 preset=way.preset,
-                tokens_before=situation.context_tokens,
+                tokens_before=given.context_tokens,
                 tokens_after=tokens,
                 artefacts=len(wanted),
                 survived=sum(all(text in shown for text in texts) for texts in wanted),
@@ -103,10 +103,10 @@ async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool)
     return found
 
 
-def _situation(runtime: Runtime, path: tuple[Entry, ...]) -> Situation:
+def _reduction_input(runtime: Runtime, path: tuple[Entry, ...]) -> ReductionInput:
     info = runtime.model.info
     ratio = runtime.calibration.ratio(info)
-    return Situation(
+    return ReductionInput(
         path=path,
         system=runtime.system,
         tools=specs(),
@@ -124,13 +124,13 @@ def _tokens(runtime: Runtime, path: tuple[Entry, ...]) -> int:
     return round(runtime.calibration.ratio(runtime.model.info) * raw)
 
 
-def _outliner(runtime: Runtime, situation: Situation) -> Callable[[Request], AsyncIterator[ModelEvent]]:
+def _outliner(runtime: Runtime, given: ReductionInput) -> Callable[[Request], AsyncIterator[ModelEvent]]:
     """Return a stand-in for a model that answers with the outline made from the log."""
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
         del request  # whatever is asked
         text = await asyncio.to_thread(
-            outline_summary, situation.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=situation.todos
+            outline_summary, given.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=given.todos
         )
         yield Started(Usage())
         yield BlockOpened(0, "text")
@@ -194,7 +194,7 @@ def _strings(value: object) -> Iterator[str]:
                 yield from _strings(item)
 
 
-def shown_plan(plan: "Plan") -> CondensePlan:
+def shown_plan(plan: "StrategyPlan") -> CondensePlan:
     """Return a strategy's plan as plain data."""
     return CondensePlan(
         strategy=plan.strategy,
@@ -224,13 +224,13 @@ _LABELS = {
 }
 
 
-async def forecasts(runtime: Runtime, situation: Situation) -> tuple[Forecast, ...]:
+async def forecasts(runtime: Runtime, given: ReductionInput) -> tuple[Forecast, ...]:
     """Return what each way to condense now would come to; the one that would be taken is the first.
 
     Raises:
         CondenseRefused: there is nothing to condense, or nothing to gain.
     """
-    plan = await asyncio.to_thread(prepare, situation, runtime.counter, runtime.settings.context)
+    plan = await asyncio.to_thread(prepare, given, runtime.counter, runtime.settings.context)
     return tuple(_shown(found, number == 0) for number, found in enumerate(plan.forecasts))
 
 

@@ -71,7 +71,7 @@ class Reader:
         """
         if self.session is None:
             return ()
-        return await forecasts(self._runtime, await self.session.context.situation("manual", specs()))
+        return await forecasts(self._runtime, await self.session.context.given("manual", specs()))
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()

@@ -13,7 +13,7 @@ from roo_tui.domain.errors import CommandRefused, RooError, WouldOverwrite
 from roo_tui.domain.events import PromptRestored, ViewChanged
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPoint, RewindPreview
-from roo_tui.engine.checkpointing import Snapshots
+from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 
@@ -29,10 +29,10 @@ class _Move:
     reason: str
 
 
-class Rewinding:
+class Rewinder:
     """Moves the head of one open task, with the files of that moment."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, snapshots: Snapshots) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask, snapshots: Checkpointing) -> None:
         self._runtime = runtime
         self._task = task
         self._snapshots = snapshots

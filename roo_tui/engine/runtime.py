@@ -7,7 +7,7 @@ from pathlib import Path
 from roo_tui.context.window.tokens import Calibration, TokenCounter
 from roo_tui.domain.views import Header
 from roo_tui.engine.bus import Bus
-from roo_tui.engine.model_limits import StatedLimits
+from roo_tui.engine.model_limits import LearnedLimits
 from roo_tui.engine.models import Models
 from roo_tui.engine.project_rules import CustomCommand, custom_commands, system_prompt
 from roo_tui.engine.questions import Questions
@@ -34,7 +34,7 @@ class Runtime:
     counter: TokenCounter
     calibration: Calibration
     outliner: Outliner = field(default_factory=Outliner)
-    stated: StatedLimits = field(default_factory=StatedLimits)
+    stated: LearnedLimits = field(default_factory=LearnedLimits)
     questions: Questions = field(default_factory=Questions)
     commands: dict[str, CustomCommand] = field(default_factory=dict)
     system: tuple[str, ...] = ()

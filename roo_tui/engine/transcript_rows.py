@@ -42,7 +42,7 @@ _ATTACHMENTS = (
 _TARGETS = ("path", "file_path", "command", "cmd", "query", "regex", "pattern", "question", "url", "description")
 
 
-class Transcript:
+class TranscriptRows:
     """The rows of one task. Remembers what the path says about calls and markers, so that new entries cost little."""
 
     def __init__(self) -> None:

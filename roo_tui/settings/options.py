@@ -7,7 +7,7 @@ Policy = Literal["allow", "ask", "deny"]
 
 
 @dataclass(frozen=True, slots=True)
-class Approvals:
+class ApprovalOptions:
     """Which calls of the model run without a question, one policy for each class of effect."""
 
     read: Policy = field(
@@ -27,20 +27,20 @@ class Approvals:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoints:
+class CheckpointOptions:
     """Snapshots of the workspace's files."""
 
     enabled: bool = field(
         default=True,
         metadata={
-            "title": "Checkpoints",
+            "title": "CheckpointOptions",
             "sentence": "Keep snapshots of the workspace's files so that a rewind can restore them.",
         },
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class HookOptions:
     """Commands run around a condense. Each gets a JSON object on its standard input."""
 
     before_condense: tuple[str, ...] = field(
@@ -57,7 +57,7 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class AppearanceOptions:
     """How the screen looks and listens."""
 
     theme: str = field(

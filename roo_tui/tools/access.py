@@ -3,11 +3,11 @@
 import asyncio
 
 from roo_tui.prompt_files import placeholders, render
-from roo_tui.tools.base import Failure, Outcome, ToolContext
+from roo_tui.tools.base import CallFailure, Outcome, ToolContext
 from roo_tui.workspace.files import Location, Refused
 
 
-async def locate(context: ToolContext, path: str) -> Location | Failure:
+async def locate(context: ToolContext, path: str) -> Location | CallFailure:
     """Return where a path leads, or a failure if no file can be there or `.rooignore` hides it."""
 
     def look() -> Location:
@@ -22,11 +22,11 @@ async def locate(context: ToolContext, path: str) -> Location | Failure:
         return refusal(error)
 
 
-def refusal(error: Refused) -> Failure:
+def refusal(error: Refused) -> CallFailure:
     """Return the refusal of a path in words for the model (`prompts/replies/refused_<reason>.md`)."""
     name = f"replies/refused_{error.reason}"
     values = {"path": error.path, "detail": error.detail}
-    return Failure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
+    return CallFailure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
 
 
 def refused_outcome(error: Refused) -> Outcome:

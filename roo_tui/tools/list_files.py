@@ -11,7 +11,7 @@ from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.workspace.files import Location, Refused
 from roo_tui.workspace.listing import list_folder
 
@@ -29,14 +29,14 @@ class ListFiles:
     name: ClassVar[str] = "list_files"
     Arguments: ClassVar[type[BaseModel]] = ListFilesArguments
 
-    async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         concerns = outside_concerns(location)
-        return Plan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
+        return CallPlan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location: Location
         location, recursive = plan.state
         try:

@@ -12,7 +12,7 @@ from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.images import IMAGE_LIMIT, image_of
 from roo_tui.workspace import text_files
 from roo_tui.workspace.files import Location, Refused
@@ -35,9 +35,9 @@ class ReadFile:
     name: ClassVar[str] = "read_file"
     Arguments: ClassVar[type[BaseModel]] = ReadFileArguments
 
-    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path)
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
             return refusal(Refused("missing", location.shown))
@@ -46,9 +46,9 @@ class ReadFile:
             title += f":{arguments.first_line}-{arguments.last_line}"
         elif arguments.first_line > 1:
             title += f":{arguments.first_line}-"
-        return Plan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
+        return CallPlan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location, arguments = plan.state
         try:
             return await asyncio.to_thread(_read, context, location, arguments)

@@ -11,6 +11,7 @@ Nothing changes before the marker is appended, so a condense that fails or is ca
 import asyncio
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from roo_tui.context.condense.attachments import (
@@ -22,24 +23,24 @@ from roo_tui.context.condense.attachments import (
     todos_block,
 )
 from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep, standing_commands
-from roo_tui.context.condense.marker import Material, assemble
+from roo_tui.context.condense.marker import SummaryDraft, build_marker
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.preview import Forecast
 from roo_tui.context.condense.request import (
     LEAST_OUTPUT,
     MOST_OUTPUT,
-    Shaping,
+    RequestShapes,
     instruction,
     price,
     with_answer,
     without_tools,
 )
-from roo_tui.context.condense.staged import HistoryTooLong, Stages, merging_request, stages
-from roo_tui.context.condense.summary_call import Answer, CondenseError, ask
+from roo_tui.context.condense.staged import HistoryTooLong, Stages, merging_request, stages, usage_of
+from roo_tui.context.condense.summary_call import CondenseError, SummaryAnswer, ask
 from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.history.pins import pin_blocks
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.policy import decide
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseRefused
@@ -52,9 +53,9 @@ __all__ = [
     "CondenseError",
     "Forecast",
     "HistoryTooLong",
-    "Plan",
-    "Services",
-    "Situation",
+    "PreparedCondense",
+    "ReductionInput",
+    "ReductionServices",
     "condense",
     "outlined",
     "prepare",
@@ -65,7 +66,7 @@ _MOST_OUTLINE = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PreparedCondense:
     """A condense that is about to be performed. `raw_hidden` are raw tokens.
 
     `ask` is the request of the fresh or cached shape, None for the staged one, which has `stages`. `otherwise` is what
@@ -96,7 +97,7 @@ class _Hiding:
     remarks: tuple[str, ...] = field(default=())
 
 
-async def condense(situation: Situation, services: Services, options: ContextOptions) -> Condense:
+async def condense(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense:
     """Return the marker that hides the history behind a summary; nothing is changed before it is appended.
 
     When cancelled, `services` tells what it cost so far.
@@ -107,32 +108,32 @@ async def condense(situation: Situation, services: Services, options: ContextOpt
             smaller.
     """
     started = time.monotonic()
-    plan = await asyncio.to_thread(prepare, situation, services.counter, options)
+    plan = await asyncio.to_thread(prepare, given, services.counter, options)
     # Each part of a staged condense takes as long as a condense of its own.
     limit_s = options.condense_time_limit_s * (1 if plan.stages is None else len(plan.stages.parts) + 1)
     try:
         async with asyncio.timeout(limit_s or None):
-            answer, shape, remarks = await perform(plan, situation, services)
+            answer, shape, remarks = await perform(plan, given, services)
     except TimeoutError as error:
         message = (
             f"The condense took longer than {limit_s:,} seconds and was given up; nothing was changed. Condense again, "
             "choose another model, or raise the time limit in the settings."
         )
-        raise CondenseError(failed(situation, services, message)) from error
-    material = Material(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
-    marker = await assemble(material, situation, services, options)
+        raise CondenseError(failed(given, services, message)) from error
+    material = SummaryDraft(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
+    marker = await build_marker(material, given, services, options)
     figures = replace(
         marker.figures,
         usage=services.usage,
         cost_usd=services.cost_usd,
         forecast_usd=plan.forecasts[0].cost_usd,
-        model=situation.writer.model.id,
+        model=given.writer.model.id,
         duration_s=time.monotonic() - started,
     )
     return replace(marker, figures=figures)
 
 
-async def outlined(situation: Situation, services: Services, options: ContextOptions) -> Condense:
+async def outlined(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense:
     """Return the marker of a condense whose summary is made from the log without a model; it costs nothing.
 
     Raises:
@@ -140,21 +141,21 @@ async def outlined(situation: Situation, services: Services, options: ContextOpt
         CondenseError: the outline is not smaller than what it hides.
     """
     started = time.monotonic()
-    counter, todos = services.counter, _todos(situation)
+    counter, todos = services.counter, _todos(given)
 
     def write() -> tuple[_Hiding, str]:
-        hiding = _hiding(situation, counter, options)
-        budget = min(_MOST_OUTLINE, situation.limits.window // 10, hiding.raw_hidden // 3)
-        return hiding, outline_summary(situation.path, counter, budget=budget, todos=todos)
+        hiding = _hiding(given, counter, options)
+        budget = min(_MOST_OUTLINE, given.limits.window // 10, hiding.raw_hidden // 3)
+        return hiding, outline_summary(given.path, counter, budget=budget, todos=todos)
 
     hiding, answer = await asyncio.to_thread(write)
-    material = Material(answer, "outline", hiding.hides, hiding.raw_hidden, hiding.required, hiding.remarks)
-    marker = await assemble(material, situation, services, options)
+    material = SummaryDraft(answer, "outline", hiding.hides, hiding.raw_hidden, hiding.required, hiding.remarks)
+    marker = await build_marker(material, given, services, options)
     figures = replace(marker.figures, cost_usd=0.0, forecast_usd=0.0, duration_s=time.monotonic() - started)
     return replace(marker, figures=figures)
 
 
-def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions) -> Plan:
+def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> PreparedCondense:
     """Return what a condense will hide, how the model is asked, and what that will cost.
 
     Counts the whole history: call it in a thread. This is also the forecast shown before a condense.
@@ -163,12 +164,12 @@ def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions
         CondenseRefused: there is nothing to condense, or nothing would be gained.
         HistoryTooLong: the request would not fit into the model's window, in parts neither.
     """
-    hiding = _hiding(situation, counter, options)
-    words = instruction(options, situation.instructions)
-    shaping = Shaping(situation, counter, hiding.where.hidden, words, counter.count_blocks(hiding.required.blocks))
+    hiding = _hiding(given, counter, options)
+    words = instruction(options, given.instructions)
+    shaping = RequestShapes(given, counter, hiding.where.hidden, words, counter.count_blocks(hiding.required.blocks))
     by_text, by_cache = shaping.fresh(), shaping.cached()
     candidates = [candidate for candidate in (by_text, by_cache) if candidate is not None]
-    base = Plan(
+    base = PreparedCondense(
         shape="fresh",
         hides=hiding.hides,
         raw_hidden=hiding.raw_hidden,
@@ -176,16 +177,16 @@ def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions
         own_prompt=not options.condense_prompt.strip(),
         required=hiding.required,
         forecasts=(),
-        remarks=(*hiding.remarks, *_remarks_on_model(situation)),
+        remarks=(*hiding.remarks, *_remarks_on_model(given)),
     )
     if not candidates:
-        if not _may_stage(situation):
+        if not _may_stage(given):
             raise HistoryTooLong(
                 "The history is too long for the model that writes summaries, and summarising it in parts waits until "
                 "the context is over its limit. Condense by hand, or choose a condense profile with a larger window."
             )
-        parts = stages(hiding.where.hidden, words, situation, counter)
-        return replace(base, shape="staged", stages=parts, forecasts=(shaping.staged(parts),))
+        parts = stages(hiding.where.hidden, words, given, counter)
+        return replace(base, shape="staged", stages=parts, forecasts=(shaping.staged(partial(usage_of, parts)),))
     candidates.sort(key=price)
     chosen = candidates[0]
     return replace(
@@ -198,7 +199,7 @@ def prepare(situation: Situation, counter: TokenCounter, options: ContextOptions
 
 
 async def perform(
-    plan: Plan, situation: Situation, services: Services
+    plan: PreparedCondense, given: ReductionInput, services: ReductionServices
 ) -> tuple[str, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
     """Return the model's answer, the shape it was got in, and remarks about it.
 
@@ -207,20 +208,20 @@ async def perform(
     Raises:
         CondenseError: the model failed, or answered nothing, with a tool call, or with no summary at all.
     """
-    asked, answer, shape, remarks = await _first_answer(plan, situation, services)
+    asked, answer, shape, remarks = await _first_answer(plan, given, services)
     missing = missing_sections(answer.text) if plan.own_prompt else ()
     if missing:
         reply = render("condense/missing", sections=", ".join(missing))
         again = replace(asked, messages=with_answer(asked, answer.text, reply))
         try:
-            second = await ask(again, situation, services)
+            second = await ask(again, given, services)
         except CondenseError:
             second = answer
         if len(missing_sections(second.text)) < len(missing):
             answer, missing = second, missing_sections(second.text)
     if missing == SECTIONS and "<summary>" not in answer.text:
         problem = "The model wrote something else than a summary. Condense again, or choose another model."
-        raise CondenseError(failed(situation, services, problem, body=answer.text))
+        raise CondenseError(failed(given, services, problem, body=answer.text))
     if missing:
         remarks = (*remarks, f"The summary lacks: {', '.join(missing)}.")
     if answer.cut:
@@ -229,37 +230,37 @@ async def perform(
 
 
 async def _first_answer(
-    plan: Plan, situation: Situation, services: Services
-) -> tuple[Request, Answer, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
+    plan: PreparedCondense, given: ReductionInput, services: ReductionServices
+) -> tuple[Request, SummaryAnswer, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
     if plan.stages is not None:
-        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, situation.limits.reserved))
-        most = min(most, max(plan.stages.notes_tokens, situation.writer.window // 10))
-        request = await merging_request(plan.stages, situation, services, most)
+        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, given.limits.reserved))
+        most = min(most, max(plan.stages.notes_tokens, given.writer.window // 10))
+        request = await merging_request(plan.stages, given, services, most)
         remark = f"The history was summarised in {len(plan.stages.parts)} parts, which were merged."
-        return request, await ask(request, situation, services), "staged", (remark,)
+        return request, await ask(request, given, services), "staged", (remark,)
     assert plan.ask is not None
     if plan.shape == "fresh":
-        return plan.ask, await ask(plan.ask, situation, services), "fresh", ()
+        return plan.ask, await ask(plan.ask, given, services), "fresh", ()
     asked = plan.ask
-    answer = await ask(asked, situation, services, calls_allowed=True)
+    answer = await ask(asked, given, services, calls_allowed=True)
     if answer.called:
-        asked = without_tools(asked, answer.blocks, situation.model)
-        answer = await ask(asked, situation, services, calls_allowed=plan.otherwise is not None)
+        asked = without_tools(asked, answer.blocks, given.model)
+        answer = await ask(asked, given, services, calls_allowed=plan.otherwise is not None)
     if answer.called and plan.otherwise is not None:
         remark = "Asked in the cached shape, the model called tools twice; the fresh shape was used."
-        return plan.otherwise, await ask(plan.otherwise, situation, services), "fresh", (remark,)
+        return plan.otherwise, await ask(plan.otherwise, given, services), "fresh", (remark,)
     return asked, answer, "cached", ()
 
 
-def _hiding(situation: Situation, counter: TokenCounter, options: ContextOptions) -> _Hiding:
-    keep, remarks = newest_to_keep(situation, counter, options)
-    where = cut(situation.path, keep)
+def _hiding(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> _Hiding:
+    keep, remarks = newest_to_keep(given, counter, options)
+    where = cut(given.path, keep)
     _refuse_useless(where)
     required = Required(
-        commands=commands_block(standing_commands(situation.path)),
-        pins=pin_blocks(situation.path, {message.entry_id for message in where.kept}),
+        commands=commands_block(standing_commands(given.path)),
+        pins=pin_blocks(given.path, {message.entry_id for message in where.kept}),
         request=request_block(where.request),
-        todos=todos_block(_todos(situation)),
+        todos=todos_block(_todos(given)),
     )
     raw_hidden, raw_required = counter.count_messages(where.hidden), counter.count_blocks(required.blocks)
     if raw_hidden <= raw_required:
@@ -267,7 +268,7 @@ def _hiding(situation: Situation, counter: TokenCounter, options: ContextOptions
             f"Nothing would be freed: of {raw_hidden:,} tokens that would be hidden, {raw_required:,} must stay "
             "(commands, pins, the open request, todo items). Go on working and condense later."
         )
-    order = {entry.id: place for place, entry in enumerate(situation.path)}
+    order = {entry.id: place for place, entry in enumerate(given.path)}
     hides = tuple(sorted((message.entry_id for message in where.hidden), key=order.__getitem__))
     return _Hiding(where, hides, raw_hidden, required, remarks)
 
@@ -281,16 +282,16 @@ def _refuse_useless(where: Cut) -> None:
         raise CondenseRefused("There are not enough messages to condense yet.")
 
 
-def _may_stage(situation: Situation) -> bool:
-    return situation.trigger != "automatic" or decide(situation.context_tokens, situation.limits) == "over"
+def _may_stage(given: ReductionInput) -> bool:
+    return given.trigger != "automatic" or decide(given.context_tokens, given.limits) == "over"
 
 
-def _remarks_on_model(situation: Situation) -> tuple[str, ...]:
-    if situation.summariser is None:
+def _remarks_on_model(given: ReductionInput) -> tuple[str, ...]:
+    if given.summariser is None:
         return ()
-    name = situation.summariser.model.id
+    name = given.summariser.model.id
     return (f"Written by {name}, not by the conversation's own model: names and tool calls may be less exact.",)
 
 
-def _todos(situation: Situation) -> tuple[tuple[str, str], ...]:
-    return situation.todos or todos_of(situation.path)
+def _todos(given: ReductionInput) -> tuple[tuple[str, str], ...]:
+    return given.todos or todos_of(given.path)

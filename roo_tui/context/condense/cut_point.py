@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
@@ -133,7 +133,9 @@ def _texts(message: UserMessage) -> list[str]:
 _FEWEST_HIDDEN = 2
 
 
-def newest_to_keep(situation: Situation, counter: TokenCounter, options: ContextOptions) -> tuple[int, tuple[str, ...]]:
+def newest_to_keep(
+    given: ReductionInput, counter: TokenCounter, options: ContextOptions
+) -> tuple[int, tuple[str, ...]]:
     """Return how many newest messages stay, and remarks where the settings could not be met.
 
     Kept are whole turns (`keep_newest_turns`), more where the kept messages are smaller than `min_kept_tokens`; never
@@ -141,12 +143,12 @@ def newest_to_keep(situation: Situation, counter: TokenCounter, options: Context
     """
     if not options.keep_newest_turns and not options.min_kept_tokens:
         return 0, ()
-    visible = effective_history(situation.path)
-    sizes = [round(situation.ratio * counter.count_blocks(message.blocks)) for message in visible]
-    most = _most_kept(situation, sizes)
+    visible = effective_history(given.path)
+    sizes = [round(given.ratio * counter.count_blocks(message.blocks)) for message in visible]
+    most = _most_kept(given, sizes)
     first = max((at for at, message in enumerate(visible) if message.source == "summary"), default=-1) + 1
     cuts = [cut for cut in legal_cuts(visible) if max(_FEWEST_HIDDEN, first) <= cut and sum(sizes[cut:]) <= most]
-    starts = _turn_starts(situation, visible)
+    starts = _turn_starts(given, visible)
     wanted = len(visible)
     if options.keep_newest_turns and starts:
         wanted = starts[-min(options.keep_newest_turns, len(starts))]
@@ -168,17 +170,17 @@ def newest_to_keep(situation: Situation, counter: TokenCounter, options: Context
     return len(visible) - cut, tuple(remarks)
 
 
-def _most_kept(situation: Situation, sizes: Sequence[int]) -> int:
+def _most_kept(given: ReductionInput, sizes: Sequence[int]) -> int:
     """Return the tokens that may stay: all where a person asked for it, else half of what is left to the trigger."""
-    if situation.trigger == "manual":
+    if given.trigger == "manual":
         return sum(sizes)
-    return max(0, situation.limits.trigger_tokens - (situation.context_tokens - sum(sizes))) // 2
+    return max(0, given.limits.trigger_tokens - (given.context_tokens - sum(sizes))) // 2
 
 
-def _turn_starts(situation: Situation, visible: Sequence[Visible]) -> list[int]:
+def _turn_starts(given: ReductionInput, visible: Sequence[Visible]) -> list[int]:
     typed = {
         entry.id
-        for entry in situation.path
+        for entry in given.path
         if isinstance(entry.body, UserMessage) and not tool_results(entry.body.blocks) and entry.body.source != "engine"
     }
     return [at for at, message in enumerate(visible) if message.source == "entry" and message.entry_id in typed]

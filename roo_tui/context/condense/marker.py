@@ -20,7 +20,7 @@ from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction
@@ -29,7 +29,7 @@ LOW_YIELD = "Low yield"
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SummaryDraft:
     """A summary and what it hides. `raw_hidden` are raw tokens."""
 
     answer: str
@@ -40,7 +40,9 @@ class Material:
     remarks: tuple[str, ...] = ()
 
 
-async def assemble(material: Material, situation: Situation, services: Services, options: ContextOptions) -> Condense:
+async def build_marker(
+    material: SummaryDraft, given: ReductionInput, services: ReductionServices, options: ContextOptions
+) -> Condense:
     """Return the marker: the answer, then all that is attached to it. Cost, model and duration are the caller's.
 
     Raises:
@@ -48,78 +50,78 @@ async def assemble(material: Material, situation: Situation, services: Services,
     """
     counter = services.counter
     answer = answer_block(material.answer)
-    todos = situation.todos or todos_of(situation.path)
+    todos = given.todos or todos_of(given.path)
 
     def begin() -> tuple[Allowance, Ledger]:
-        left = allowance(situation.limits.window, material.raw_hidden - counter.count_block(answer))
+        left = allowance(given.limits.window, material.raw_hidden - counter.count_block(answer))
         for block in material.required.blocks:
             left.charge(block, counter)
-        return left, ledger(situation.path, todos)
+        return left, ledger(given.path, todos)
 
     left, facts = await asyncio.to_thread(begin)
-    environment = _environment(situation)
+    environment = _environment(given)
     if environment is not None and not left.take(environment, counter):
         environment = None
     on_disk = await services.digests(tuple(fact.path for fact in facts.files[:MOST_FILES]))
-    known = ledger_block(facts, on_disk, counter, situation.ratio)
+    known = ledger_block(facts, on_disk, counter, given.ratio)
     if known is not None and not left.take(known, counter):
         known = None
-    folded = await fold(situation.read_files, left.characters, services.fold)
+    folded = await fold(given.read_files, left.characters, services.fold)
 
     def finish() -> Condense:
         said = "\n".join(block.text for block in (answer, *material.required.blocks))
-        unsaid = receipt(situation.path, said, todos)
+        unsaid = receipt(given.path, said, todos)
         attached = receipt_block(unsaid) if options.append_receipt else None
         if attached is not None and not left.take(attached, counter):
             attached = None
         outlines = _fitting(folded, left, services)
         parts = SummaryParts(answer, material.required, outlines, known, attached, environment)
-        remarks = (*material.remarks, *_remarks(situation, environment, folded, len(outlines)))
-        return _marker(material, parts, unsaid, remarks, situation, services)
+        remarks = (*material.remarks, *_remarks(given, environment, folded, len(outlines)))
+        return _marker(material, parts, unsaid, remarks, given, services)
 
     return await asyncio.to_thread(finish)
 
 
 def _marker(
-    material: Material,
+    material: SummaryDraft,
     parts: SummaryParts,
     unsaid: tuple[str, ...],
     remarks: tuple[str, ...],
-    situation: Situation,
-    services: Services,
+    given: ReductionInput,
+    services: ReductionServices,
 ) -> Condense:
     counter, marker = services.counter, Condense(material.hides, parts.blocks)
-    raw_before = counter.count_messages(effective_history(situation.path))
-    raw_after = counter.count_messages(with_marker(situation.path, marker))
-    after = situation.after(raw_before, raw_after)
+    raw_before = counter.count_messages(effective_history(given.path))
+    raw_after = counter.count_messages(with_marker(given.path, marker))
+    after = given.after(raw_before, raw_after)
     if raw_after >= raw_before:
         message = (
-            f"The summary is not smaller than what it would hide: {situation.context_tokens:,} → {after:,} tokens. "
+            f"The summary is not smaller than what it would hide: {given.context_tokens:,} → {after:,} tokens. "
             "Nothing was changed; condense with instructions to be brief, or go on working."
         )
-        raise CondenseError(failed(situation, services, message, tokens_after=after, body=material.answer))
-    trigger = situation.limits.trigger_tokens
+        raise CondenseError(failed(given, services, message, tokens_after=after, body=material.answer))
+    trigger = given.limits.trigger_tokens
     if after * 2 > trigger:
         remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger's {trigger:,}.")
     figures = Reduction(
-        trigger=situation.trigger,
+        trigger=given.trigger,
         strategy="native",
         shape=material.shape,
-        tokens_before=situation.context_tokens,
+        tokens_before=given.context_tokens,
         tokens_after=after,
-        ratio=situation.ratio,
+        ratio=given.ratio,
         remarks=remarks,
     )
     return Condense(material.hides, parts.blocks, figures, unsaid)
 
 
-def _environment(situation: Situation) -> Text | None:
+def _environment(given: ReductionInput) -> Text | None:
     """Return the environment details, which only automatic and forced reductions show."""
-    shown = situation.trigger in ("automatic", "forced") and situation.environment.strip()
-    return Text(situation.environment) if shown else None
+    shown = given.trigger in ("automatic", "forced") and given.environment.strip()
+    return Text(given.environment) if shown else None
 
 
-def _fitting(folded: FoldedFiles, left: Allowance, services: Services) -> tuple[Text, ...]:
+def _fitting(folded: FoldedFiles, left: Allowance, services: ReductionServices) -> tuple[Text, ...]:
     outlines = []
     for section in folded.sections:
         if not left.take(Text(section), services.counter):
@@ -128,12 +130,12 @@ def _fitting(folded: FoldedFiles, left: Allowance, services: Services) -> tuple[
     return tuple(outlines)
 
 
-def _remarks(situation: Situation, environment: Text | None, folded: FoldedFiles, shown: int) -> tuple[str, ...]:
+def _remarks(given: ReductionInput, environment: Text | None, folded: FoldedFiles, shown: int) -> tuple[str, ...]:
     remarks = []
     if folded.unreadable:
         remarks.append(f"Files that could not be read: {folded.unreadable}.")
     if shown < len(folded.sections):
         remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - shown}.")
-    if environment is None and _environment(situation) is not None:
+    if environment is None and _environment(given) is not None:
         remarks.append("Environment details left out for lack of space.")
     return tuple(remarks)

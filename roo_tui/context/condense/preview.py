@@ -10,7 +10,7 @@ from typing import Literal
 
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log_facts import typed_messages
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter, cost
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.markers import Condense, Mask
@@ -46,40 +46,40 @@ class Forecast:
         return self.tokens_before - self.tokens_after
 
 
-def is_warm(situation: Situation) -> bool:
+def is_warm(given: ReductionInput) -> bool:
     """Say whether the provider still has the conversation in its cache."""
-    return situation.idle_s is not None and situation.idle_s < CACHE_LIFE_S
+    return given.idle_s is not None and given.idle_s < CACHE_LIFE_S
 
 
-def summary_tokens(situation: Situation) -> int:
+def summary_tokens(given: ReductionInput) -> int:
     """Return how long an answer to a condense request is expected to be, in the model's tokens."""
     known = [
         entry.body.figures.usage.output_tokens
-        for entry in situation.path
+        for entry in given.path
         if isinstance(entry.body, Condense) and entry.body.figures.shape in ("fresh", "cached")
     ]
     if any(known):
         return known[-1]
-    return situation.summary_tokens or USUAL_SUMMARY_TOKENS
+    return given.summary_tokens or USUAL_SUMMARY_TOKENS
 
 
-def of_condense(situation: Situation, shape: Shape, usage: Usage, tokens_after: int) -> Forecast:
+def of_condense(given: ReductionInput, shape: Shape, usage: Usage, tokens_after: int) -> Forecast:
     """Return the forecast of a condense whose requests use this much."""
-    price = cost(situation.writer.model, usage)
-    return _with_savings(situation, Forecast(shape, usage, price, situation.context_tokens, tokens_after))
+    price = cost(given.writer.model, usage)
+    return _with_savings(given, Forecast(shape, usage, price, given.context_tokens, tokens_after))
 
 
-def of_mask(situation: Situation, counter: TokenCounter, marker: Mask) -> Forecast:
+def of_mask(given: ReductionInput, counter: TokenCounter, marker: Mask) -> Forecast:
     """Return the forecast of a mask. It asks no model, but what follows the first masked place is cached anew."""
-    before, after = effective_history(situation.path), with_marker(situation.path, marker)
+    before, after = effective_history(given.path), with_marker(given.path, marker)
     first = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
-    left = situation.ratio * counter.count_messages(after)
-    tokens_after = situation.after(counter.count_messages(before), counter.count_messages(after))
-    suffix = round(situation.ratio * counter.count_messages(after[first:]))
-    read, write = _cache_prices(situation.model)
+    left = given.ratio * counter.count_messages(after)
+    tokens_after = given.after(counter.count_messages(before), counter.count_messages(after))
+    suffix = round(given.ratio * counter.count_messages(after[first:]))
+    read, write = _cache_prices(given.model)
     price = None if read is None or write is None else max(0.0, suffix * (write - read) / 1_000_000)
     usage = Usage(cache_write_tokens=suffix, cache_read_tokens=max(0, round(left) - suffix))
-    return _with_savings(situation, Forecast("mask", usage, price, situation.context_tokens, tokens_after))
+    return _with_savings(given, Forecast("mask", usage, price, given.context_tokens, tokens_after))
 
 
 def fresh_usage(prompt_tokens: int, output_tokens: int) -> Usage:
@@ -99,11 +99,11 @@ def requests_per_turn(path: Sequence[Entry]) -> float:
     return max(1.0, answers / max(1, len(typed_messages(path))))
 
 
-def _with_savings(situation: Situation, forecast: Forecast) -> Forecast:
-    read, write = _cache_prices(situation.model)
+def _with_savings(given: ReductionInput, forecast: Forecast) -> Forecast:
+    read, write = _cache_prices(given.model)
     saving = turns = None
     if read is not None and write is not None:
-        saving = forecast.tokens_freed * read * requests_per_turn(situation.path) / 1_000_000
+        saving = forecast.tokens_freed * read * requests_per_turn(given.path) / 1_000_000
         # After a condense the whole rest is new to the cache; a mask's cost is just that.
         anew = 0.0 if forecast.shape == "mask" else forecast.tokens_after * max(0.0, write - read) / 1_000_000
         if saving > 0 and forecast.cost_usd is not None:

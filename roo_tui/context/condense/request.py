@@ -12,18 +12,17 @@ is found among the hashes of this one's beginnings.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
 from roo_tui.context.condense import preview as forecasts
 from roo_tui.context.condense.preview import Forecast
-from roo_tui.context.condense.staged import Stages, usage_of
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, sendable, with_user_blocks
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import (
     Block,
@@ -69,17 +68,17 @@ def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
     ]
 
 
-def cached(hidden: Sequence[Visible], instruction: str, situation: Situation, max_output: int) -> Request:
+def cached(hidden: Sequence[Visible], instruction: str, given: ReductionInput, max_output: int) -> Request:
     """Return the request of the cached shape; the guard stands before the instruction."""
-    model = situation.model
+    model = given.model
     messages = repair(hidden, provider=model.provider, model=model.id)
     return Request(
         messages=with_user_blocks(messages, (Text(f"{render('condense/guard')}\n\n{instruction}"),)),
-        system=situation.system,
-        tools=situation.tools,
+        system=given.system,
+        tools=given.tools,
         max_output=max_output,
-        temperature=situation.temperature,
-        thinking=situation.thinking,
+        temperature=given.temperature,
+        thinking=given.thinking,
     )
 
 
@@ -199,7 +198,7 @@ LEAST_OUTPUT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ShapedRequest:
     """One way to ask."""
 
     shape: Literal["fresh", "cached"]
@@ -207,69 +206,69 @@ class Candidate:
     forecast: Forecast
 
 
-class Shaping:
+class RequestShapes:
     """Builds the requests for a summary of `hidden` that are possible, with what each will cost.
 
     `words` are the instruction; `raw_kept` are the raw tokens that stand beside the summary.
     """
 
     def __init__(
-        self, situation: Situation, counter: TokenCounter, hidden: tuple[Visible, ...], words: str, raw_kept: int
+        self, given: ReductionInput, counter: TokenCounter, hidden: tuple[Visible, ...], words: str, raw_kept: int
     ) -> None:
-        self._situation = situation
+        self._reduction_input = given
         self._counter = counter
         self._hidden = hidden
         self._words = words
-        self._written = forecasts.summary_tokens(situation)
-        shown = round(self._written / situation.writer.ratio) + raw_kept
-        self._after = situation.after(counter.count_messages(hidden), shown)
+        self._written = forecasts.summary_tokens(given)
+        shown = round(self._written / given.writer.ratio) + raw_kept
+        self._after = given.after(counter.count_messages(hidden), shown)
 
-    def fresh(self) -> Candidate | None:
+    def fresh(self) -> ShapedRequest | None:
         """Return the fresh shape, without its pictures if it fits only so; None where it does not fit."""
-        writer = self._situation.writer
+        writer = self._reduction_input.writer
         for images in (True, False):
             request = fresh(self._hidden, self._words, writer.model, MOST_OUTPUT, images=images)
             prompt = round(writer.ratio * self._counter.count_request(request.system, (), request.messages))
             if (room := self._room(prompt)) is not None:
                 usage = forecasts.fresh_usage(prompt, min(self._written, room))
-                return Candidate("fresh", replace(request, max_output=room), self._forecast("fresh", usage))
+                return ShapedRequest("fresh", replace(request, max_output=room), self._forecast("fresh", usage))
         return None
 
-    def cached(self) -> Candidate | None:
+    def cached(self) -> ShapedRequest | None:
         """Return the cached shape; None where it would not be read from the cache, or does not fit."""
-        situation, counter = self._situation, self._counter
-        if situation.summariser is not None or not situation.last_prefix:
+        given, counter = self._reduction_input, self._counter
+        if given.summariser is not None or not given.last_prefix:
             return None
-        request = cached(self._hidden, self._words, situation, MOST_OUTPUT)
-        sent = begins_with(request, situation.last_prefix)
+        request = cached(self._hidden, self._words, given, MOST_OUTPUT)
+        sent = begins_with(request, given.last_prefix)
         if sent is None:
             return None
         head = counter.count_request(request.system, request.tools)
         blocks = [block for message in request.messages for block in message.blocks]
-        before = round(situation.ratio * (head + counter.count_blocks(blocks[:sent])))
-        prompt = round(situation.ratio * (head + counter.count_blocks(blocks)))
+        before = round(given.ratio * (head + counter.count_blocks(blocks[:sent])))
+        prompt = round(given.ratio * (head + counter.count_blocks(blocks)))
         if (room := self._room(prompt)) is None:
             return None
-        usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(situation))
-        return Candidate("cached", replace(request, max_output=room), self._forecast("cached", usage))
+        usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(given))
+        return ShapedRequest("cached", replace(request, max_output=room), self._forecast("cached", usage))
 
-    def staged(self, parts: Stages) -> Forecast:
-        """Return what asking in parts will cost."""
-        return self._forecast("staged", usage_of(parts, self._written))
+    def staged(self, usage_of: Callable[[int], Usage]) -> Forecast:
+        """Return what asking in parts will cost; `usage_of` tells what its requests use by the summary's length."""
+        return self._forecast("staged", usage_of(self._written))
 
     def _room(self, prompt: int) -> int | None:
         """Return the tokens the answer may have, None where there is no useful room for it."""
-        window = self._situation.writer.window
+        window = self._reduction_input.writer.window
         if prompt + min(LEAST_OUTPUT, window // 10) > window:
             return None
-        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, self._situation.limits.reserved))
+        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, self._reduction_input.limits.reserved))
         return min(most, window - prompt)
 
     def _forecast(self, shape: forecasts.Shape, usage: Usage) -> Forecast:
-        return forecasts.of_condense(self._situation, shape, usage, self._after)
+        return forecasts.of_condense(self._reduction_input, shape, usage, self._after)
 
 
-def price(candidate: Candidate) -> tuple[float, int]:
+def price(candidate: ShapedRequest) -> tuple[float, int]:
     """Return what candidates are compared by; without a price, what is read from a cache counts a tenth."""
     cost, usage = candidate.forecast.cost_usd, candidate.forecast.usage
     weight = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens // 10

@@ -15,7 +15,7 @@ from roo_tui.context.condense.request import as_text
 from roo_tui.context.condense.summary_call import CondenseError, ask
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, with_user_blocks
-from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Message, Text
 from roo_tui.domain.errors import CondenseRefused
@@ -48,14 +48,14 @@ class Stages:
     instruction: str
 
 
-def stages(hidden: Sequence[Visible], instruction: str, situation: Situation, counter: TokenCounter) -> Stages:
+def stages(hidden: Sequence[Visible], instruction: str, given: ReductionInput, counter: TokenCounter) -> Stages:
     """Return the parts in which a history is summarised by the model that writes summaries.
 
     Raises:
         HistoryTooLong: there would be too many parts, or the window is too small for any.
     """
-    writer = situation.writer
-    notes = max(_LEAST_NOTES, min(_MOST_NOTES, writer.window // 10, situation.limits.reserved))
+    writer = given.writer
+    notes = max(_LEAST_NOTES, min(_MOST_NOTES, writer.window // 10, given.limits.reserved))
     asking = counter.count_request(_system(), (), _asked((), _part_words(99, 99)))
     merging = counter.count_request(_system(), (), _asked((), _merge_words(instruction)))
     room = int((writer.window * _FILLED - notes) / writer.ratio) - asking
@@ -83,37 +83,37 @@ def usage_of(plan: Stages, summary_tokens: int) -> Usage:
     return Usage(input_tokens=sum(plan.part_tokens) + notes, output_tokens=notes + summary_tokens)
 
 
-async def merging_request(plan: Stages, situation: Situation, services: Services, max_output: int) -> Request:
+async def merging_request(plan: Stages, given: ReductionInput, services: ReductionServices, max_output: int) -> Request:
     """Ask for the notes on each part, one after another, and return the request that merges them.
 
     Raises:
         CondenseError: the model failed on a part, answered nothing or with a tool call, or its notes get no shorter.
     """
-    notes = await _notes(plan, situation, services)
+    notes = await _notes(plan, given, services)
     size = services.counter.count_blocks(notes)
     while size > plan.merging_raw:
         again = [Visible(0, "user", (block,)) for block in notes]
-        plan = await asyncio.to_thread(stages, again, plan.instruction, situation, services.counter)
-        notes, before = await _notes(plan, situation, services), size
+        plan = await asyncio.to_thread(stages, again, plan.instruction, given, services.counter)
+        notes, before = await _notes(plan, given, services), size
         size = services.counter.count_blocks(notes)
         if size >= before:
             message = (
-                f"The notes on the parts of the history get no shorter than {round(situation.writer.ratio * size):,} "
+                f"The notes on the parts of the history get no shorter than {round(given.writer.ratio * size):,} "
                 "tokens, too many to be merged. Truncate or rewind, or choose a model with a larger window."
             )
-            raise CondenseError(failed(situation, services, message))
+            raise CondenseError(failed(given, services, message))
     messages = (Message("user", (*notes, Text(_merge_words(plan.instruction)))),)
     return Request(messages, _system(), max_output=max_output, cache=False)
 
 
-async def _notes(plan: Stages, situation: Situation, services: Services) -> tuple[Text, ...]:
+async def _notes(plan: Stages, given: ReductionInput, services: ReductionServices) -> tuple[Text, ...]:
     count = len(plan.parts)
     notes = []
     for number, messages in enumerate(plan.parts, 1):
         words = _part_words(number, count)
         request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
-        answer = await ask(request, situation, services)
-        text = _cut(answer.text, plan.notes_tokens, situation, services.counter)
+        answer = await ask(request, given, services)
+        text = _cut(answer.text, plan.notes_tokens, given, services.counter)
         notes.append(Text(render("condense/part_notes", number=number, parts=count, notes=text)))
     return tuple(notes)
 
@@ -134,10 +134,10 @@ def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
     return with_user_blocks(messages, (Text(words),))
 
 
-def _cut(text: str, tokens: int, situation: Situation, counter: TokenCounter) -> str:
+def _cut(text: str, tokens: int, given: ReductionInput, counter: TokenCounter) -> str:
     """Return notes that keep to their room; a model that ignores its output limit must not break the merging."""
     raw = counter.count_text(text)
-    most = tokens / situation.writer.ratio
+    most = tokens / given.writer.ratio
     return text if raw <= most * 1.1 else text[: int(len(text) * most / raw)]
 
 

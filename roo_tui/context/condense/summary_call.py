@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from roo_tui.context.reduction_input import Services, Situation, failed
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Block, Text, ToolUse
 from roo_tui.domain.errors import ModelError, RooError
 from roo_tui.domain.markers import CondenseFailed
@@ -19,7 +19,7 @@ class CondenseError(RooError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SummaryAnswer:
     """What the model wrote: its text, trimmed, and all of its blocks. `cut` says that the output limit ended it."""
 
     text: str
@@ -32,7 +32,9 @@ class Answer:
         return any(isinstance(block, ToolUse) for block in self.blocks)
 
 
-async def ask(request: Request, situation: Situation, services: Services, *, calls_allowed: bool = False) -> Answer:
+async def ask(
+    request: Request, given: ReductionInput, services: ReductionServices, *, calls_allowed: bool = False
+) -> SummaryAnswer:
     """Return one answer. What every attempt used is charged, also when this is cancelled.
 
     With `calls_allowed` an answer that calls tools is returned for the caller to deal with.
@@ -44,7 +46,7 @@ async def ask(request: Request, situation: Situation, services: Services, *, cal
     streamed: list[str] = []
     closed: list[Block] = []
     finished, stop_reason = False, ""
-    writer = situation.writer
+    writer = given.writer
 
     def charge() -> None:
         if usage is not None:
@@ -73,18 +75,18 @@ async def ask(request: Request, situation: Situation, services: Services, *, cal
         charge()
         usage = None
         raise CondenseError(
-            failed(situation, services, str(error), status=error.status, code=error.code, body=error.body)
+            failed(given, services, str(error), status=error.status, code=error.code, body=error.body)
         ) from error
     finally:
         charge()
     text = "".join(block.text for block in closed if isinstance(block, Text)).strip()
-    answer = Answer(text, stop_reason == "max_tokens", tuple(closed))
+    answer = SummaryAnswer(text, stop_reason == "max_tokens", tuple(closed))
     if problem := _problem(answer, calls_allowed, finished, stop_reason):
-        raise CondenseError(failed(situation, services, problem, body=text))
+        raise CondenseError(failed(given, services, problem, body=text))
     return answer
 
 
-def _problem(answer: Answer, calls_allowed: bool, finished: bool, stop_reason: str) -> str:
+def _problem(answer: SummaryAnswer, calls_allowed: bool, finished: bool, stop_reason: str) -> str:
     if not finished:
         return "The answer ended without its last event. Condense again, or choose another model."
     if answer.called:

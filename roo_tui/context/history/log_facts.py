@@ -35,7 +35,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedCommand:
     """A command that failed and did not succeed since; `exit_code` is None where only the failure is known."""
 
     entry_id: EntryId
@@ -76,7 +76,7 @@ def failed(call: Call) -> bool:
     return call.is_error and not call.record.synthetic if exit_code is None else exit_code != 0
 
 
-def last_failure(path: Sequence[Entry]) -> Failure | None:
+def last_failure(path: Sequence[Entry]) -> FailedCommand | None:
     """Return the newest command that failed and did not succeed later, None if there is none."""
     succeeded: set[str] = set()
     for call in reversed(list(calls_of(path))):
@@ -86,7 +86,7 @@ def last_failure(path: Sequence[Entry]) -> Failure | None:
         if not failed(call):
             succeeded.add(facts.query)
         elif facts.query not in succeeded:
-            return Failure(call.entry_id, facts.query, facts.exit_code, error_line(call.output))
+            return FailedCommand(call.entry_id, facts.query, facts.exit_code, error_line(call.output))
     return None
 
 

@@ -25,7 +25,7 @@ SHORTEST = 200
 """Characters: paths, names and short answers say what a call was about, and a placeholder costs as much."""
 
 
-class Place(NamedTuple):
+class PieceLocation(NamedTuple):
     """Where a piece is; `field` names a string of a call's input as `MaskItem.field` does."""
 
     entry_id: EntryId
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
     `record` describes a result's call, `call` is the tool use of an input or a result where it is known.
     """
 
-    place: Place
+    place: PieceLocation
     message: int
     text: str
     shown: str
@@ -79,7 +79,7 @@ def pieces_of(
                 if "result" in parts and (text := result_text(raw)):
                     seen = text if shown is raw else result_text(shown)
                     known, call = records.get(raw.tool_use_id), calls.get(raw.tool_use_id)
-                    found.append(Piece(Place(entry_id, index, "result"), at, text, seen, raw, known, call))
+                    found.append(Piece(PieceLocation(entry_id, index, "result"), at, text, seen, raw, known, call))
             elif isinstance(raw, ToolUse) and isinstance(shown, ToolUse):
                 calls[raw.id] = raw
                 if "input" not in parts:
@@ -88,9 +88,11 @@ def pieces_of(
                 for field, text in strings_of(raw.input):
                     if text:
                         seen = text if now is None else now.get(field, text)
-                        found.append(Piece(Place(entry_id, index, "input", field), at, text, seen, raw, None, raw))
+                        found.append(
+                            Piece(PieceLocation(entry_id, index, "input", field), at, text, seen, raw, None, raw)
+                        )
             elif "text" in parts and isinstance(raw, Text) and isinstance(shown, Text) and raw.text:
-                found.append(Piece(Place(entry_id, index, "text"), at, raw.text, shown.text, raw))
+                found.append(Piece(PieceLocation(entry_id, index, "text"), at, raw.text, shown.text, raw))
     return found
 
 
@@ -124,12 +126,12 @@ class Names:
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._count = Counter(piece.place.entry_id for piece in pieces)
 
-    def of(self, place: Place) -> str:
+    def of(self, place: PieceLocation) -> str:
         """Return the shortest name that means this piece alone."""
         return name_of(place, self._count[place.entry_id] == 1)
 
 
-def name_of(place: Place, alone: bool) -> str:
+def name_of(place: PieceLocation, alone: bool) -> str:
     """Return a piece's name; `alone`: its entry holds no other one. An input is always named with its field."""
     name = entry_ref(place.entry_id)
     if place.field:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import count
 
 from roo_tui.context.history.effective import Visible, effective_history
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.markers import Mask, MaskItem, PassMetrics, Reduction
@@ -28,14 +28,14 @@ def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: Tok
     return hidden, shown
 
 
-def tokens_after(situation: Situation, path: Sequence[Entry], counter: TokenCounter) -> int:
-    """Return the calibrated context tokens once the path of the situation has grown to this one."""
-    change = raw_change(effective_history(situation.path), effective_history(path), counter)
-    return situation.after(*change)
+def tokens_after(given: ReductionInput, path: Sequence[Entry], counter: TokenCounter) -> int:
+    """Return the calibrated context tokens once the given path has grown to this one."""
+    change = raw_change(effective_history(given.path), effective_history(path), counter)
+    return given.after(*change)
 
 
 def reduction(
-    situation: Situation,
+    given: ReductionInput,
     strategy: str,
     before: int,
     after: int,
@@ -46,11 +46,11 @@ def reduction(
 ) -> Reduction:
     """Return the figures of one marker; costs are added by who asked a model."""
     return Reduction(
-        trigger=situation.trigger,
+        trigger=given.trigger,
         strategy=strategy,
         tokens_before=before,
         tokens_after=after,
-        ratio=situation.ratio,
+        ratio=given.ratio,
         duration_s=duration_s,
         passes=passes,
         remarks=remarks,
@@ -58,20 +58,25 @@ def reduction(
 
 
 def mask(
-    situation: Situation, items: Sequence[MaskItem], counter: TokenCounter, strategy: str, *, duration_s: float = 0.0
+    given: ReductionInput,
+    items: Sequence[MaskItem],
+    counter: TokenCounter,
+    strategy: str,
+    *,
+    duration_s: float = 0.0,
 ) -> Mask | None:
     """Return the mask with its figures, None where it would free nothing."""
     if not items:
         return None
     marker = Mask(tuple(items))
-    path = with_bodies(situation.path, (marker,))
-    hidden, shown = raw_change(effective_history(situation.path), effective_history(path), counter)
+    path = with_bodies(given.path, (marker,))
+    hidden, shown = raw_change(effective_history(given.path), effective_history(path), counter)
     if hidden <= shown:
         return None
-    after = situation.after(hidden, shown)
-    return Mask(marker.items, reduction(situation, strategy, situation.context_tokens, after, duration_s=duration_s))
+    after = given.after(hidden, shown)
+    return Mask(marker.items, reduction(given, strategy, given.context_tokens, after, duration_s=duration_s))
 
 
-def raw_goal(situation: Situation, target: int) -> int:
+def raw_goal(given: ReductionInput, target: int) -> int:
     """Return how many raw tokens must go until the context holds at most `target` tokens."""
-    return max(0, math.ceil((situation.context_tokens - target) / situation.ratio)) if situation.ratio > 0 else 0
+    return max(0, math.ceil((given.context_tokens - target) / given.ratio)) if given.ratio > 0 else 0

@@ -19,7 +19,7 @@ from roo_tui.domain.requests import (
 )
 from roo_tui.domain.usage import Usage
 from roo_tui.llm.demo.position import is_condense_request, place_of
-from roo_tui.llm.demo.script import NOT_SCRIPTED, TASKS, Reply, stopped_by
+from roo_tui.llm.demo.script import NOT_SCRIPTED, TASKS, DemoReply, stopped_by
 from roo_tui.llm.demo.summary import summary
 
 SPEED = 200.0
@@ -80,7 +80,7 @@ class DemoModel:
         read = _tokens("".join(parts[:known]))
         return Usage(cache_read_tokens=read, cache_write_tokens=_tokens("".join(parts)) - read)
 
-    def _blocks(self, reply: Reply) -> list[Block]:
+    def _blocks(self, reply: DemoReply) -> list[Block]:
         blocks: list[Block] = []
         if reply.thinking:
             blocks.append(Thinking(reply.thinking, "demo", self._info.provider, self._info.id))
@@ -89,10 +89,10 @@ class DemoModel:
         return blocks
 
 
-def reply_to(request: Request) -> Reply:
+def reply_to(request: Request) -> DemoReply:
     """Return what the script says to a request."""
     if is_condense_request(request):
-        return Reply(summary(request))
+        return DemoReply(summary(request))
     place = place_of(request)
     steps = TASKS.get(place.task, ())
     if place.step >= len(steps):

@@ -26,7 +26,7 @@ _GO_ON = re.compile(r"\s*(please\s+)?(continue|go on|carry on|try again|retry|ye
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoPosition:
     """The step that comes next; `task` is empty where the script has nothing to say. `results` are of the step before.
 
     `failed` is the text of the first of them that is an error.
@@ -44,7 +44,7 @@ def is_condense_request(request: Request) -> bool:
     return bool(newest) and "<analysis>" in newest[-1] and "<summary>" in newest[-1]
 
 
-def place_of(request: Request) -> Place:
+def place_of(request: Request) -> DemoPosition:
     """Return where the script goes on."""
     task, step, words = "", 0, ""
     for message in request.messages:
@@ -59,19 +59,19 @@ def place_of(request: Request) -> Place:
     results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
     texts = [result_text(result) for result in results]
     errors = [text for result, text in zip(results, texts, strict=True) if result.is_error]
-    return Place(task, step, "\n".join(texts), errors[0] if errors else "")
+    return DemoPosition(task, step, "\n".join(texts), errors[0] if errors else "")
 
 
-def place_to_summarise(request: Request) -> Place:
+def place_to_summarise(request: Request) -> DemoPosition:
     """Return where the script stood in a conversation that is to be summarised."""
     task, step = "", 0
     for message in request.messages:
         found = _said(message) if message.role == "assistant" else _noted(message)
         task, step = found or (task, step)
-    return Place(task, step)
+    return DemoPosition(task, step)
 
 
-def note(place: Place) -> str:
+def note(place: DemoPosition) -> str:
     """Return what a summary holds so that the script finds its place again."""
     return f"(demo script: {place.task}, step {place.step})"
 
@@ -87,13 +87,13 @@ def _words_in(block: object) -> str:
     return _TAGGED.sub("", block.text).strip()
 
 
-def _chosen(words: str, task: str, step: int) -> Place:
+def _chosen(words: str, task: str, step: int) -> DemoPosition:
     if task and _GO_ON.match(words):
-        return Place(task, step)
+        return DemoPosition(task, step)
     for pattern, topic in _TOPICS:
         if pattern.search(words):
-            return Place(topic)
-    return Place("" if task else "fix")
+            return DemoPosition(topic)
+    return DemoPosition("" if task else "fix")
 
 
 def _said(message: Message) -> tuple[str, int] | None:

@@ -15,7 +15,7 @@ Call = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class DemoReply:
     """One answer: reasoning (may be empty), words, and calls as (tool, input) pairs."""
 
     say: str
@@ -30,24 +30,24 @@ class Step:
     `instead` looks at the text of the results of the step before and returns another reply where the step does not fit.
     """
 
-    reply: Reply
+    reply: DemoReply
     note: str
-    instead: Callable[[str], Reply | None] | None = None
+    instead: Callable[[str], DemoReply | None] | None = None
 
-    def answer(self, results: str) -> Reply:
+    def answer(self, results: str) -> DemoReply:
         """Return what this step says after those results."""
         return (self.instead and self.instead(results)) or self.reply
 
 
-def _finish(say: str, result: str) -> Reply:
-    return Reply(say, (("attempt_completion", {"result": result}),))
+def _finish(say: str, result: str) -> DemoReply:
+    return DemoReply(say, (("attempt_completion", {"result": result}),))
 
 
 def _todos(*items: str) -> Call:
     return "update_todo_list", {"todos": "\n".join(items)}
 
 
-def _passing_already(results: str) -> Reply | None:
+def _passing_already(results: str) -> DemoReply | None:
     if "\nOK" not in results:
         return None
     return _finish(
@@ -57,7 +57,7 @@ def _passing_already(results: str) -> Reply | None:
     )
 
 
-def _still_failing(results: str) -> Reply | None:
+def _still_failing(results: str) -> DemoReply | None:
     if "FAILED" not in results:
         return None
     return _finish(
@@ -67,16 +67,16 @@ def _still_failing(results: str) -> Reply | None:
     )
 
 
-def stopped_by(error: str) -> Reply:
+def stopped_by(error: str) -> DemoReply:
     """Return what is said when a call failed or was denied; `error` is its result."""
     quoted = "\n".join(f"> {line}" for line in error.strip().splitlines()[:4])
-    return Reply(
+    return DemoReply(
         "That call did not go through, so I stop here instead of guessing. This is what came back:\n\n"
         f"{quoted}\n\nSay **continue** and I try the same step again, or rewind with Ctrl+R."
     )
 
 
-NOT_SCRIPTED = Reply(
+NOT_SCRIPTED = DemoReply(
     "This is the demo: my words are scripted, there is no model behind them, and I have none for that. What I can "
     "do:\n\n"
     "- **Fix the failing date test**: the task the demo is made for\n"
@@ -141,7 +141,7 @@ def _fix_todos(done: int) -> Call:
 
 FIX = (
     Step(
-        Reply(
+        DemoReply(
             "I'll make a plan first, then look at the project before I touch anything.",
             (_fix_todos(0),),
             thinking="A failing test about dates. I don't know the project yet: list it, read what has to do with "
@@ -150,16 +150,18 @@ FIX = (
         ),
         "made a todo list",
     ),
-    Step(Reply("What is there?", (("list_files", {"path": ".", "recursive": True}),)), "listed the project's files"),
     Step(
-        Reply(
+        DemoReply("What is there?", (("list_files", {"path": ".", "recursive": True}),)), "listed the project's files"
+    ),
+    Step(
+        DemoReply(
             "The dates live in `billing/dates.py`, and its tests say what they should do. I'll read both.",
             (("read_file", {"path": "billing/dates.py"}), ("read_file", {"path": "tests/test_dates.py"})),
         ),
         "read `billing/dates.py` (months, working days, quarters) and `tests/test_dates.py`",
     ),
     Step(
-        Reply(
+        DemoReply(
             "Due dates are used by terms and invoices. Before I change one, I want to know who relies on it.",
             (("read_file", {"path": "billing/terms.py"}), ("read_file", {"path": "billing/invoice.py"})),
         ),
@@ -167,7 +169,7 @@ FIX = (
         "`due_date`",
     ),
     Step(
-        Reply(
+        DemoReply(
             "Reminders and the report work with late invoices, so they see the same dates.",
             (
                 ("read_file", {"path": "billing/reminders.py"}),
@@ -178,14 +180,14 @@ FIX = (
         "read `billing/reminders.py`, `billing/report.py` and `billing/money.py`; none of them works out dates itself",
     ),
     Step(
-        Reply(
+        DemoReply(
             "Now the failure itself. I'll run the tests.", (_fix_todos(1), ("execute_command", {"command": RUN_TESTS}))
         ),
         "ran the tests: `test_a_month_after_the_31st_of_january_is_the_end_of_february` fails with "
         "`ValueError: day is out of range for month`",
     ),
     Step(
-        Reply(
+        DemoReply(
             _EXPLANATION,
             (("apply_diff", {"path": "billing/dates.py", "diff": _DIFF}),),
             thinking="31 January plus one month. date.replace keeps day=31 and February has 28 or 29. monthrange gives "
@@ -195,14 +197,14 @@ FIX = (
         instead=_passing_already,
     ),
     Step(
-        Reply(
+        DemoReply(
             "That should be all of it. The tests decide.",
             (_fix_todos(4), ("execute_command", {"command": RUN_TESTS})),
         ),
         "ran the tests again",
     ),
     Step(
-        Reply("Green. The list is done.", (_todos(*(f"[x] {text}" for text in _FIX_TODOS)),)),
+        DemoReply("Green. The list is done.", (_todos(*(f"[x] {text}" for text in _FIX_TODOS)),)),
         "ticked off the todo list",
         instead=_still_failing,
     ),
@@ -245,7 +247,7 @@ class LeapYears(unittest.TestCase):
 
 LEAP = (
     Step(
-        Reply(
+        DemoReply(
             "Good idea: leap years are where month arithmetic goes wrong next. They get a file of their own.",
             (("write_to_file", {"path": "tests/test_leap_years.py", "content": _LEAP_TEST}),),
             thinking="Four cases matter: the 29th exists, the 31st shrinks to the 29th, the 29th shrinks to the 28th a "
@@ -254,7 +256,7 @@ LEAP = (
         "wrote `tests/test_leap_years.py` with four tests",
     ),
     Step(
-        Reply("Do they hold? I'll run everything.", (("execute_command", {"command": RUN_TESTS}),)),
+        DemoReply("Do they hold? I'll run everything.", (("execute_command", {"command": RUN_TESTS}),)),
         "ran all tests",
     ),
     Step(
@@ -270,7 +272,7 @@ LEAP = (
 )
 
 
-def _unfixed(results: str) -> Reply | None:
+def _unfixed(results: str) -> DemoReply | None:
     if "day is out of range for month" not in results:
         return None
     return _finish(
@@ -282,7 +284,7 @@ def _unfixed(results: str) -> Reply | None:
 
 REVIEW = (
     Step(
-        Reply(
+        DemoReply(
             "I'll read the due-date code as it stands now.",
             (("read_file", {"path": "billing/dates.py"}), ("search_files", {"regex": "due_date|add_months"})),
         ),

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies import reduction_math as figures
 from roo_tui.context.strategies.lossless.repeats import RUN, Repeats, Run
 from roo_tui.context.strategies.lossless.superseded import OutOfDate
@@ -22,14 +22,14 @@ from roo_tui.context.strategies.pieces import (
     SHORTEST,
     Names,
     Piece,
-    Place,
+    PieceLocation,
     pieces_of,
     stretch,
     string_at,
     untouchable,
     whole,
 )
-from roo_tui.context.strategies.protocol import Plan, StrategyOptions
+from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import Entry
@@ -42,7 +42,7 @@ _LONG = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Operations:
+class LosslessOperations:
     """What lossless does; each can be switched off.
 
     `same_content`: the same content and the same lines again. `asked_again`: repeated lists and searches.
@@ -55,41 +55,41 @@ class Operations:
 
 
 @dataclass
-class Lossless:
+class LosslessStrategy:
     """Masks whatever the model can see twice."""
 
     id: str = "lossless"
-    name: str = "Lossless"
+    name: str = "LosslessStrategy"
     description: str = "Shows repeated and out-of-date content once. Free; everything can still be read."
     enabled: bool = True
     priority: int = 30
 
-    def should_activate(self, situation: Situation) -> bool:
-        return len(effective_history(situation.path)) > 1
+    def should_activate(self, given: ReductionInput) -> bool:
+        return len(effective_history(given.path)) > 1
 
-    def estimate_cost(self, situation: Situation) -> float | None:
-        del situation
+    def estimate_cost(self, given: ReductionInput) -> float | None:
+        del given
         return 0.0
 
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+    def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        return () if self.should_activate(situation) else ("There are not enough messages to mask anything yet.",)
+        return () if self.should_activate(given) else ("There are not enough messages to mask anything yet.",)
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
-        marker = mask(situation, options.counter, in_turn=options.in_turn)
+    def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        marker = mask(given, options.counter, in_turn=options.in_turn)
         if marker is None:
             raise CondenseRefused("Nothing in this conversation stands in it twice or is out of date.")
-        return Plan(self.id, situation.context_tokens, marker.figures.tokens_after, (marker,))
+        return StrategyPlan(self.id, given.context_tokens, marker.figures.tokens_after, (marker,))
 
 
-def mask(situation: Situation, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
+def mask(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
     """Return the mask with its figures, None where nothing would be freed. Run in a thread.
 
     `in_turn` says that a turn is running: nothing of its tool loop is masked.
     """
     started = time.monotonic()
-    items = worthwhile(situation.path, lossless_items(situation.path, in_turn=in_turn), counter)
-    return figures.mask(situation, items, counter, "lossless", duration_s=time.monotonic() - started)
+    items = worthwhile(given.path, lossless_items(given.path, in_turn=in_turn), counter)
+    return figures.mask(given, items, counter, "lossless", duration_s=time.monotonic() - started)
 
 
 def worthwhile(path: Sequence[Entry], items: Sequence[MaskItem], counter: TokenCounter) -> tuple[MaskItem, ...]:
@@ -104,13 +104,13 @@ def worthwhile(path: Sequence[Entry], items: Sequence[MaskItem], counter: TokenC
 
 
 def lossless_items(
-    path: Sequence[Entry], *, operations: Operations | None = None, in_turn: bool = False
+    path: Sequence[Entry], *, operations: LosslessOperations | None = None, in_turn: bool = False
 ) -> tuple[MaskItem, ...]:
     """Return what can be masked without loss on the effective history, in path order.
 
     `in_turn` says that a turn is running: nothing of its tool loop is masked. About 60 ms for a megabyte.
     """
-    wanted = operations or Operations()
+    wanted = operations or LosslessOperations()
     pieces = pieces_of(path)
     fixed = untouchable(path, in_turn=in_turn)
     out_of_date = OutOfDate(pieces)
@@ -142,7 +142,7 @@ def _order(pieces: Sequence[Piece], fixed: Collection[EntryId]) -> list[tuple[in
     return numbered
 
 
-def _pointed_to(path: Sequence[Entry], newer: dict[Place, Place]) -> frozenset[EntryId]:
+def _pointed_to(path: Sequence[Entry], newer: dict[PieceLocation, PieceLocation]) -> frozenset[EntryId]:
     """Return the entries that masks in force need to stay as they are.
 
     A note that something is out of date needs nothing: the entry it names may become out of date too.
@@ -164,11 +164,11 @@ class _Search:
     def __init__(self, names: Names, enabled: bool) -> None:
         self._names = names
         self._enabled = enabled
-        self._kept: dict[object, Place] = {}
+        self._kept: dict[object, PieceLocation] = {}
         self._repeats = Repeats()
         self._pieces: dict[int, Piece] = {}
 
-    def superseded(self, piece: Piece, target: Place) -> MaskItem:
+    def superseded(self, piece: Piece, target: PieceLocation) -> MaskItem:
         words = render("condense/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
         return whole(piece, words, target.entry_id)
 

@@ -10,7 +10,7 @@ import json
 import posixpath
 from collections.abc import Sequence
 
-from roo_tui.context.strategies.pieces import Piece, Place
+from roo_tui.context.strategies.pieces import Piece, PieceLocation
 from roo_tui.domain.entries import CallFacts
 
 
@@ -18,11 +18,11 @@ class OutOfDate:
     """Pairs of an older piece and the newer one that has the present state."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        self.reads: dict[Place, Place] = {}
-        self.questions: dict[Place, Place] = {}
+        self.reads: dict[PieceLocation, PieceLocation] = {}
+        self.questions: dict[PieceLocation, PieceLocation] = {}
         whole_inputs = _written_contents(pieces)
-        covered: dict[str, list[tuple[tuple[int, int] | None, Place]]] = {}
-        asked: dict[str, Place] = {}
+        covered: dict[str, list[tuple[tuple[int, int] | None, PieceLocation]]] = {}
+        asked: dict[str, PieceLocation] = {}
         for piece in reversed(pieces):
             if piece.record is None or piece.is_error:
                 continue
@@ -47,7 +47,7 @@ class OutOfDate:
                     later.append((facts.lines, source))
 
 
-def _written_contents(pieces: Sequence[Piece]) -> dict[str, Place]:
+def _written_contents(pieces: Sequence[Piece]) -> dict[str, PieceLocation]:
     """Return the longest string of each call's input, by call id: of a call that wrote a file, what it wrote."""
     longest: dict[str, Piece] = {}
     for piece in pieces:

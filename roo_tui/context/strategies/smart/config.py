@@ -44,41 +44,43 @@ class SummarizeParams(_Part):
     custom_prompt: str = ""
 
 
-class Keep(_Part):
+class KeepOperation(_Part):
     """The content stays."""
 
     operation: Literal["keep"] = "keep"
 
 
-class Suppress(_Part):
+class SuppressOperation(_Part):
     """The content gives way to a placeholder."""
 
     operation: Literal["suppress"] = "suppress"
 
 
-class Truncate(_Part):
+class TruncateOperation(_Part):
     """The beginning of the content stays."""
 
     operation: Literal["truncate"] = "truncate"
     params: TruncateParams
 
 
-class Summarize(_Part):
+class SummarizeOperation(_Part):
     """A model's summary takes the content's place."""
 
     operation: Literal["summarize"] = "summarize"
     params: SummarizeParams = SummarizeParams()
 
 
-Operation = Annotated[Keep | Suppress | Truncate | Summarize, Field(discriminator="operation")]
+Operation = Annotated[
+    KeepOperation | SuppressOperation | TruncateOperation | SummarizeOperation, Field(discriminator="operation")
+]
 
 
-class Operations(_Part):
+class PieceOperations(_Part):
     """One operation for each type of content."""
 
-    message_text: Operation = Keep()
-    tool_parameters: Operation = Keep()
-    tool_results: Operation = Keep()
+    message_text: Operation = KeepOperation()
+    tool_parameters: Operation = KeepOperation()
+    tool_results: Operation = KeepOperation()
 
 
 class SomeOperations(_Part):
@@ -108,7 +110,7 @@ class Override(_Part):
 class Individual(_Part):
     """Each content for itself."""
 
-    defaults: Operations
+    defaults: PieceOperations
     message_token_thresholds: Sizes = Sizes()
     overrides: tuple[Override, ...] = ()
 

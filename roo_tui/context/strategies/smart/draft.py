@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.reduction_input import Situation
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.pieces import masks_in_force, orphaned, place_of, untouchable, without_target
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.reduction_math import reduction, tokens_after, with_bodies
@@ -13,19 +13,19 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, MaskItem
 
 
-class Working:
-    """Starts as the situation's path. Each step may be taken back; the log is never touched."""
+class DraftHistory:
+    """Starts as the given path. Each step may be taken back; the log is never touched."""
 
-    def __init__(self, situation: Situation, options: StrategyOptions) -> None:
-        self.situation = situation
+    def __init__(self, given: ReductionInput, options: StrategyOptions) -> None:
+        self.given = given
         self.options = options
         self.counter = options.counter
-        self.fixed = untouchable(situation.path, in_turn=options.in_turn)
-        self.in_force = masks_in_force(situation.path)
+        self.fixed = untouchable(given.path, in_turn=options.in_turn)
+        self.in_force = masks_in_force(given.path)
         self.items: tuple[MaskItem, ...] = ()
         self.condenses: tuple[Condense, ...] = ()
-        self.path: tuple[Entry, ...] = situation.path
-        self.tokens = situation.context_tokens
+        self.path: tuple[Entry, ...] = given.path
+        self.tokens = given.context_tokens
 
     def masked(self) -> tuple[MaskItem, ...]:
         """Return the items that are in force now."""
@@ -59,7 +59,7 @@ class Working:
 
     def condense(self, condense: Condense) -> None:
         """Add a condense. One of this run that it hides becomes part of it, as its id is not known yet."""
-        provisional = {entry.id: entry.body for entry in self.path[len(self.situation.path) :]}
+        provisional = {entry.id: entry.body for entry in self.path[len(self.given.path) :]}
         hides: list[EntryId] = []
         swallowed: list[Condense] = []
         for entry_id in condense.hides:
@@ -81,19 +81,17 @@ class Working:
         markers: list[Mask | Condense] = [Mask(items)] if items else []
         markers += self.condenses
         found: list[Body] = []
-        before, path = self.situation.context_tokens, self.situation.path
+        before, path = self.given.context_tokens, self.given.path
         for marker in markers:
             path = with_bodies(path, (marker,))
-            after = tokens_after(self.situation, path, self.counter)
-            found.append(replace(marker, figures=reduction(self.situation, strategy, before, after)))
+            after = tokens_after(self.given, path, self.counter)
+            found.append(replace(marker, figures=reduction(self.given, strategy, before, after)))
             before = after
         return tuple(found)
 
     def _refresh(self) -> None:
         mask = (Mask(self.items),) if self.items else ()
         self.path = (
-            with_bodies(self.situation.path, (*mask, *self.condenses))
-            if mask or self.condenses
-            else (self.situation.path)
+            with_bodies(self.given.path, (*mask, *self.condenses)) if mask or self.condenses else (self.given.path)
         )
-        self.tokens = tokens_after(self.situation, self.path, self.counter)
+        self.tokens = tokens_after(self.given, self.path, self.counter)

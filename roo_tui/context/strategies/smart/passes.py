@@ -17,20 +17,20 @@ from roo_tui.context.condense.request import fresh, instruction
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.history.pins import pin_blocks
-from roo_tui.context.strategies.pieces import Part, Piece, Place, pieces_of, stretch, suppressed, whole
+from roo_tui.context.strategies.pieces import Part, Piece, PieceLocation, pieces_of, stretch, suppressed, whole
 from roo_tui.context.strategies.smart.config import (
     BatchSummary,
     Individual,
     Operation,
     Pass,
-    Summarize,
+    SummarizeOperation,
     SummarizeParams,
-    Suppress,
-    Truncate,
+    SuppressOperation,
+    TruncateOperation,
     TruncateParams,
     selected,
 )
-from roo_tui.context.strategies.smart.draft import Working
+from roo_tui.context.strategies.smart.draft import DraftHistory
 from roo_tui.domain.blocks import Message, Text, ToolUse, tool_results
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.markers import Condense, MaskItem
@@ -61,7 +61,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JobAnswer:
     """What came of a job: a text, or an error."""
 
     text: str = ""
@@ -72,31 +72,31 @@ class Answer:
 class IndividualPass:
     """A pass in individual mode on the history as it is now."""
 
-    def __init__(self, step: Pass, config: Individual, working: Working) -> None:
-        self._working = working
+    def __init__(self, step: Pass, config: Individual, draft: DraftHistory) -> None:
+        self._draft = draft
         self._config = config
-        visible = effective_history(working.path)
+        visible = effective_history(draft.path)
         self._visible = visible
         self._count = selected(step.selection, len(visible))
         self._overrides = {override.message_index: override for override in config.overrides}
-        self._stretches: dict[Place, list[MaskItem]] = {}
-        for item in working.masked():
-            place = Place(item.entry_id, item.block, item.part, item.field)
+        self._stretches: dict[PieceLocation, list[MaskItem]] = {}
+        for item in draft.masked():
+            place = PieceLocation(item.entry_id, item.block, item.part, item.field)
             self._stretches.setdefault(place, []).append(item)
         self._stop = step.thresholds.stop_tokens
         self._items: list[tuple[Piece, MaskItem]] = []
         self._asked: list[tuple[Piece, SummarizeParams]] = []
         self.operations: Counter[str] = Counter()
         self._calls: dict[tuple[int, int], float] = {}
-        for piece in pieces_of(working.path, parts=self._parts(), until=self._count):
-            if piece.place.entry_id not in working.fixed and not piece.is_error:
+        for piece in pieces_of(draft.path, parts=self._parts(), until=self._count):
+            if piece.place.entry_id not in draft.fixed and not piece.is_error:
                 self._operate(piece)
 
     def jobs(self) -> list[Job]:
         """Return a job for each content that is to be summarised, in order."""
         return [_piece_job(piece, params) for piece, params in self._asked]
 
-    def finish(self, answers: Sequence[Answer]) -> str:
+    def finish(self, answers: Sequence[JobAnswer]) -> str:
         """Apply the pass; return what went wrong. Where there is no answer, the beginning of the content stays."""
         errors = []
         for (piece, _), answer in zip(self._asked, answers, strict=True):
@@ -110,7 +110,7 @@ class IndividualPass:
             else:
                 errors.append(answer.error)
                 self._truncate(piece, TruncateParams(max_chars=FALLBACK_CHARACTERS))
-        self._working.mask(self._until_stop())
+        self._draft.mask(self._until_stop())
         return f"{len(errors)} of {len(answers)} summaries failed: {errors[0]}" if errors else ""
 
     def _until_stop(self) -> list[MaskItem]:
@@ -118,8 +118,8 @@ class IndividualPass:
         items = sorted(self._items, key=lambda pair: pair[0].message)
         if not self._stop:
             return [item for _, item in items]
-        chosen, left = [], float(self._working.tokens)
-        count, ratio = self._working.counter.count_text, self._working.situation.ratio
+        chosen, left = [], float(self._draft.tokens)
+        count, ratio = self._draft.counter.count_text, self._draft.given.ratio
         for piece, item in items:
             if left <= self._stop:
                 break
@@ -141,11 +141,11 @@ class IndividualPass:
         if operation.operation == "keep" or (least is not None and not self._reaches(piece, least)):
             return
         match operation:
-            case Suppress():
+            case SuppressOperation():
                 self._suppress(piece)
-            case Truncate(params=limits):
+            case TruncateOperation(params=limits):
                 self._truncate(piece, limits)
-            case Summarize(params=wanted):
+            case SummarizeOperation(params=wanted):
                 self._asked.append((piece, wanted))
             case _:
                 pass
@@ -166,7 +166,7 @@ class IndividualPass:
 
     def _reaches(self, piece: Piece, least: int) -> bool:
         """Say whether a content has so many tokens, as the model counts them: of an input those of the whole call."""
-        counter, ratio = self._working.counter, self._working.situation.ratio
+        counter, ratio = self._draft.counter, self._draft.given.ratio
         if not isinstance(piece.block, ToolUse):
             # No text has more tokens than bytes; counting a short one would only cost time.
             return 4 * len(piece.shown) * ratio >= least and counter.count_text(piece.shown) * ratio >= least
@@ -205,17 +205,17 @@ class IndividualPass:
 class BatchPass:
     """A pass in batch mode on the history as it is now."""
 
-    def __init__(self, step: Pass, config: BatchSummary, working: Working) -> None:
-        self._working = working
+    def __init__(self, step: Pass, config: BatchSummary, draft: DraftHistory) -> None:
+        self._draft = draft
         self._config = config
         self.operations: Counter[str] = Counter()
-        visible = effective_history(working.path)
+        visible = effective_history(draft.path)
         self._visible = visible
         last = selected(step.selection, len(visible)) - config.keep_last
         cuts = legal_cuts(visible)
         self._start = next((at for at in cuts if at >= config.keep_first), len(visible))
         self._end = max((at for at in cuts if at <= last), default=0)
-        if working.options.in_turn:
+        if draft.options.in_turn:
             began = next((at for at in reversed(range(len(visible))) if _is_typed(visible[at])), 0)
             self._end = max((at for at in cuts if at <= min(last, began)), default=0)
 
@@ -228,10 +228,10 @@ class BatchPass:
         """Return the one job, none where there is nothing to summarise or it would not fit into the model's window."""
         if not self.hidden or self._too_long():
             return []
-        hidden, options, situation = self.hidden, self._working.options, self._working.situation
-        longest = self._config.max_tokens or max(USUAL_BATCH_TOKENS, min(20_000, situation.limits.reserved))
+        hidden, options, given = self.hidden, self._draft.options, self._draft.given
+        longest = self._config.max_tokens or max(USUAL_BATCH_TOKENS, min(20_000, given.limits.reserved))
         prompt = self._config.custom_prompt.strip() or options.context.condense_prompt
-        words = instruction(replace(options.context, condense_prompt=prompt), situation.instructions)
+        words = instruction(replace(options.context, condense_prompt=prompt), given.instructions)
 
         def build(model: ModelInfo) -> Request:
             return fresh(hidden, words, model, longest)
@@ -239,34 +239,34 @@ class BatchPass:
         assumed = self._config.max_tokens or USUAL_BATCH_TOKENS
         return [Job(build, self._config.api_profile, assumed, longest)]
 
-    def finish(self, answers: Sequence[Answer]) -> str:
+    def finish(self, answers: Sequence[JobAnswer]) -> str:
         """Apply the pass; return what went wrong. A summary that is not smaller changes nothing."""
         if not answers:
             return "The messages are too long to be summarised in one request." if self.hidden else ""
         answer = answers[0]
         if not answer.text:
             return answer.error
-        working = self._working
-        before = working.tokens
-        state = working.state()
-        order = {entry.id: at for at, entry in enumerate(working.path)}
+        draft = self._draft
+        before = draft.tokens
+        state = draft.state()
+        order = {entry.id: at for at, entry in enumerate(draft.path)}
         hides = tuple(sorted((message.entry_id for message in self.hidden), key=order.__getitem__))
-        working.condense(Condense(hides, self._summary(answer.text)))
-        if working.tokens >= before:
-            after = working.tokens
-            working.restore(state)
+        draft.condense(Condense(hides, self._summary(answer.text)))
+        if draft.tokens >= before:
+            after = draft.tokens
+            draft.restore(state)
             return f"The summary is not smaller than what it would hide: {before:,} → {after:,} tokens."
         self.operations["batch:summarize"] += 1
         return ""
 
     def _too_long(self) -> bool:
-        writer = self._working.situation.writer
-        prompt = writer.ratio * self._working.counter.count_messages(self.hidden)
+        writer = self._draft.given.writer
+        prompt = writer.ratio * self._draft.counter.count_messages(self.hidden)
         return prompt + (self._config.max_tokens or USUAL_BATCH_TOKENS) > writer.window
 
     def _summary(self, answer: str) -> tuple[Text, ...]:
         """Return the summary message: the answer, then what must not get lost with the hidden messages."""
-        path, hidden = self._working.path, self.hidden
+        path, hidden = self._draft.path, self.hidden
         stays = {message.entry_id for message in self._visible} - {message.entry_id for message in hidden}
         blocks: list[Text | None] = [answer_block(answer)]
         if self._start == 0 or any(message.source == "summary" for message in hidden):

@@ -16,15 +16,15 @@ from roo_tui.context.strategies.smart.config import (
     Condition,
     Execution,
     Individual,
-    Operations,
     Pass,
+    PieceOperations,
     Selection,
     Sizes,
     SmartConfig,
-    Summarize,
+    SummarizeOperation,
     SummarizeParams,
-    Suppress,
-    Truncate,
+    SuppressOperation,
+    TruncateOperation,
     TruncateParams,
     parse,
 )
@@ -42,12 +42,12 @@ def _above(tokens: int) -> Execution:
     return Execution(type="conditional", condition=Condition(token_threshold=tokens))
 
 
-def _summarise(max_tokens: int) -> Summarize:
-    return Summarize(params=SummarizeParams(max_tokens=max_tokens))
+def _summarise(max_tokens: int) -> SummarizeOperation:
+    return SummarizeOperation(params=SummarizeParams(max_tokens=max_tokens))
 
 
-def _cut(*, chars: int | None = None, lines: int | None = None) -> Truncate:
-    return Truncate(params=TruncateParams(max_chars=chars, max_lines=lines))
+def _cut(*, chars: int | None = None, lines: int | None = None) -> TruncateOperation:
+    return TruncateOperation(params=TruncateParams(max_chars=chars, max_lines=lines))
 
 
 def _batch(pass_id: str, name: str, recent: int, above: int, first: int, last: int) -> Pass:
@@ -69,7 +69,7 @@ CONSERVATIVE = SmartConfig(
             selection=_recent(20),
             mode="individual",
             individual_config=Individual(
-                defaults=Operations(tool_results=_summarise(200)),
+                defaults=PieceOperations(tool_results=_summarise(200)),
                 message_token_thresholds=Sizes(tool_results=2_000),
             ),
         ),
@@ -85,7 +85,7 @@ BALANCED = SmartConfig(
             selection=_recent(12),
             mode="individual",
             individual_config=Individual(
-                defaults=Operations(tool_results=_summarise(150)),
+                defaults=PieceOperations(tool_results=_summarise(150)),
                 message_token_thresholds=Sizes(tool_results=1_000),
             ),
         ),
@@ -95,7 +95,7 @@ BALANCED = SmartConfig(
             selection=_recent(8),
             mode="individual",
             individual_config=Individual(
-                defaults=Operations(tool_parameters=_cut(chars=200), tool_results=_cut(lines=8)),
+                defaults=PieceOperations(tool_parameters=_cut(chars=200), tool_results=_cut(lines=8)),
                 message_token_thresholds=Sizes(tool_parameters=500, tool_results=500),
             ),
             execution=_above(50_000),
@@ -112,7 +112,7 @@ AGGRESSIVE = SmartConfig(
             selection=_recent(25),
             mode="individual",
             individual_config=Individual(
-                defaults=Operations(tool_parameters=Suppress(), tool_results=Suppress()),
+                defaults=PieceOperations(tool_parameters=SuppressOperation(), tool_results=SuppressOperation()),
                 message_token_thresholds=Sizes(tool_parameters=300, tool_results=300),
             ),
         ),
@@ -122,7 +122,7 @@ AGGRESSIVE = SmartConfig(
             selection=_recent(8),
             mode="individual",
             individual_config=Individual(
-                defaults=Operations(tool_parameters=_cut(chars=100), tool_results=_cut(lines=4)),
+                defaults=PieceOperations(tool_parameters=_cut(chars=100), tool_results=_cut(lines=4)),
                 message_token_thresholds=Sizes(tool_parameters=300, tool_results=500),
             ),
         ),

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 
 from roo_tui.context.condense.summary_call import CondenseError, ask
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.reduction_input import Services, Situation, failed
-from roo_tui.context.strategies.lossless.lossless import Operations, lossless_items, worthwhile
-from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.strategies.lossless.lossless import LosslessOperations, lossless_items, worthwhile
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, StrategyPlan
 from roo_tui.context.strategies.smart.config import Pass, Progress, SmartConfig, runs
-from roo_tui.context.strategies.smart.draft import Working
-from roo_tui.context.strategies.smart.passes import Answer, BatchPass, IndividualPass, Job, counted
+from roo_tui.context.strategies.smart.draft import DraftHistory
+from roo_tui.context.strategies.smart.passes import BatchPass, IndividualPass, Job, JobAnswer, counted
 from roo_tui.context.strategies.smart.presets import config_of
 from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
@@ -32,29 +32,29 @@ from roo_tui.domain.usage import Usage, add_costs
 _AT_ONCE = 4
 _ASSUMED_WORD = "word "
 
-Steps = Generator[list[Job], list[Answer], None]
+Steps = Generator[list[Job], list[JobAnswer], None]
 
 
 @dataclass
-class Smart:
+class SmartStrategy:
     """Runs the passes of a preset or of a custom configuration."""
 
     id: str = "smart"
-    name: str = "Smart"
+    name: str = "SmartStrategy"
     description: str = "Works through old tool results and inputs in passes: presets, or your own configuration."
     enabled: bool = True
     priority: int = 20
 
-    def should_activate(self, situation: Situation) -> bool:
-        return len(effective_history(situation.path)) > 1
+    def should_activate(self, given: ReductionInput) -> bool:
+        return len(effective_history(given.path)) > 1
 
-    def estimate_cost(self, situation: Situation) -> float | None:
+    def estimate_cost(self, given: ReductionInput) -> float | None:
         # At worst everything is read once for a batch summary, and its summary written.
-        usage = Usage(input_tokens=situation.context_tokens, output_tokens=2_000)
-        return cost(situation.writer.model, usage)
+        usage = Usage(input_tokens=given.context_tokens, output_tokens=2_000)
+        return cost(given.writer.model, usage)
 
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
-        if not self.should_activate(situation):
+    def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
+        if not self.should_activate(given):
             return ("There are not enough messages to work on yet.",)
         try:
             config_of(options.preset, options.custom)
@@ -62,59 +62,59 @@ class Smart:
             return (str(error),)
         return ()
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
-        run = _Run(situation, options, self.id)
+    def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        run = _Run(given, options, self.id)
         steps, calls = run.steps(), 0
         try:
             jobs = next(steps)
             while True:
                 calls += len(jobs)
-                jobs = steps.send([Answer(_ASSUMED_WORD * job.assumed_tokens) for job in jobs])
+                jobs = steps.send([JobAnswer(_ASSUMED_WORD * job.assumed_tokens) for job in jobs])
         except StopIteration:
             pass
-        plan = Plan(
+        plan = StrategyPlan(
             self.id,
-            situation.context_tokens,
-            run.working.tokens,
+            given.context_tokens,
+            run.draft.tokens,
             model_calls=calls,
             passes=run.passes,
             remarks=run.remarks,
         )
         if not calls:
-            if run.working.tokens >= situation.context_tokens:
+            if run.draft.tokens >= given.context_tokens:
                 raise CondenseRefused("Smart: no pass found anything to reduce.")
             plan = replace(plan, bodies=run.bodies())
         return plan
 
     async def perform(
-        self, plan: Plan, situation: Situation, services: Services, options: StrategyOptions
+        self, plan: StrategyPlan, given: ReductionInput, services: ReductionServices, options: StrategyOptions
     ) -> tuple[Body, ...]:
         if not plan.model_calls:
             return plan.bodies
-        run = await asyncio.to_thread(_Run, situation, options, self.id)
+        run = await asyncio.to_thread(_Run, given, options, self.id)
         steps = run.steps()
         jobs = await asyncio.to_thread(_advance, steps, None)
         while jobs is not None:
-            answers = await _answers(jobs, situation, services, options, run)
+            answers = await _answers(jobs, given, services, options, run)
             jobs = await asyncio.to_thread(_advance, steps, answers)
         bodies = await asyncio.to_thread(run.bodies)
-        if not bodies or run.working.tokens >= situation.context_tokens:
+        if not bodies or run.draft.tokens >= given.context_tokens:
             reason = next((metrics.error for metrics in run.passes if metrics.error), "No pass freed anything.")
             message = f"Smart: {reason} Nothing was changed."
-            raise CondenseError(failed(situation, services, message, tokens_after=run.working.tokens))
+            raise CondenseError(failed(given, services, message, tokens_after=run.draft.tokens))
         last = bodies[-1]
         if isinstance(last, Condense | Mask):
             figures = replace(
                 last.figures,
                 usage=services.usage,
                 cost_usd=services.cost_usd,
-                model=situation.writer.model.id,
+                model=given.writer.model.id,
             )
             bodies = (*bodies[:-1], replace(last, figures=figures))
         return bodies
 
 
-def _advance(steps: Steps, answers: list[Answer] | None) -> list[Job] | None:
+def _advance(steps: Steps, answers: list[JobAnswer] | None) -> list[Job] | None:
     """Go on to the next jobs; None at the end."""
     try:
         return next(steps) if answers is None else steps.send(answers)
@@ -126,32 +126,32 @@ def _advance(steps: Steps, answers: list[Answer] | None) -> list[Job] | None:
 class _Run:
     """One way through the passes."""
 
-    situation: Situation
+    given: ReductionInput
     options: StrategyOptions
     strategy: str
     remarks: tuple[str, ...] = ()
     passes: tuple[PassMetrics, ...] = ()
     started: float = field(default_factory=time.monotonic)
     config: SmartConfig = field(init=False)
-    working: Working = field(init=False)
+    draft: DraftHistory = field(init=False)
 
     def __post_init__(self) -> None:
         self.config = config_of(self.options.preset, self.options.custom)
-        self.working = Working(self.situation, self.options)
+        self.draft = DraftHistory(self.given, self.options)
 
     def steps(self) -> Steps:
         """Yield the jobs of one pass after the other and take their answers."""
-        target = self.options.target(self.situation, self.strategy)
+        target = self.options.target(self.given, self.strategy)
         self._prelude()
         for step in self.config.passes:
-            if target is not None and self.working.tokens <= target:
+            if target is not None and self.draft.tokens <= target:
                 return
             if runs(step, self._progress()):
                 yield from self._pass(step)
 
     def bodies(self) -> tuple[Body, ...]:
         """Return the markers; the last one has the metrics of every pass."""
-        bodies = self.working.bodies(self.strategy)
+        bodies = self.draft.bodies(self.strategy)
         if bodies and isinstance(bodies[-1], Condense | Mask):
             last = bodies[-1]
             duration = time.monotonic() - self.started
@@ -161,38 +161,38 @@ class _Run:
 
     def _progress(self) -> Progress:
         thresholds = self.options.thresholds_of(self.strategy)
-        trigger = thresholds.trigger_tokens or self.situation.limits.trigger_tokens
-        return Progress(self.situation.context_tokens, self.working.tokens, trigger)
+        trigger = thresholds.trigger_tokens or self.given.limits.trigger_tokens
+        return Progress(self.given.context_tokens, self.draft.tokens, trigger)
 
     def _prelude(self) -> None:
         prelude = self.config.lossless_prelude
         if not prelude.enabled:
             return
-        started, before = time.monotonic(), self.working.tokens
-        wanted = Operations(
+        started, before = time.monotonic(), self.draft.tokens
+        wanted = LosslessOperations(
             same_content=prelude.operations.deduplicate_file_reads,
             asked_again=prelude.operations.consolidate_tool_results,
             out_of_date=prelude.operations.remove_obsolete_state,
         )
-        path = self.situation.path
+        path = self.given.path
         items = lossless_items(path, operations=wanted, in_turn=self.options.in_turn)
-        items = worthwhile(path, items, self.working.counter)
-        self.working.mask(items)
-        if self.working.tokens >= before:
-            self.working.restore(((), ()))
+        items = worthwhile(path, items, self.draft.counter)
+        self.draft.mask(items)
+        if self.draft.tokens >= before:
+            self.draft.restore(((), ()))
             items = ()
         operations = (f"mask {len(items)}",) if items else ()
         self._note("lossless_prelude", started, before, operations)
 
     def _pass(self, step: Pass) -> Steps:
-        started, before, state = time.monotonic(), self.working.tokens, self.working.state()
+        started, before, state = time.monotonic(), self.draft.tokens, self.draft.state()
         current: IndividualPass | BatchPass
         if step.thresholds.stop_tokens and before <= step.thresholds.stop_tokens:
             return
         if step.individual_config is not None and step.mode == "individual":
-            current = IndividualPass(step, step.individual_config, self.working)
+            current = IndividualPass(step, step.individual_config, self.draft)
         elif step.batch_config is not None and step.batch_config.operation == "summarize":
-            current = BatchPass(step, step.batch_config.summarization_config, self.working)
+            current = BatchPass(step, step.batch_config.summarization_config, self.draft)
         else:
             self._note(step.id, started, before, ("batch:keep",))
             return
@@ -200,8 +200,8 @@ class _Run:
         answers = (yield jobs) if jobs else []
         error = current.finish(answers)
         least = max(1, step.thresholds.min_gain_tokens)
-        if before - self.working.tokens < least and self.working.state() != state:
-            self.working.restore(state)
+        if before - self.draft.tokens < least and self.draft.state() != state:
+            self.draft.restore(state)
             error = error or f"It would have freed less than {least:,} tokens and was taken back."
         costs = None
         for answer in answers:
@@ -219,13 +219,13 @@ class _Run:
         error: str = "",
     ) -> None:
         duration = time.monotonic() - started
-        metrics = PassMetrics(name, before, self.working.tokens, duration, calls, costs, operations, error)
+        metrics = PassMetrics(name, before, self.draft.tokens, duration, calls, costs, operations, error)
         self.passes = (*self.passes, metrics)
 
 
 async def _answers(
-    jobs: Sequence[Job], situation: Situation, services: Services, options: StrategyOptions, run: _Run
-) -> list[Answer]:
+    jobs: Sequence[Job], given: ReductionInput, services: ReductionServices, options: StrategyOptions, run: _Run
+) -> list[JobAnswer]:
     """Ask for every job, a few at once and in order; answers are in the order of the jobs."""
     others = {job.profile: options.profiles(job.profile) for job in jobs if job.profile}
     unknown = tuple(name for name, other in others.items() if other is None)
@@ -233,29 +233,31 @@ async def _answers(
 
     def build() -> list[Request]:
         found = [others.get(job.profile) for job in jobs]
-        writers = [situation.writer if other is None else other.summariser for other in found]
+        writers = [given.writer if other is None else other.summariser for other in found]
         return [job.build(writer.model) for job, writer in zip(jobs, writers, strict=True)]
 
     turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(job: Job, request: Request) -> Answer:
+    async def one(job: Job, request: Request) -> JobAnswer:
         async with turn:
-            return await _answer(request, situation, services, others.get(job.profile))
+            return await _answer(request, given, services, others.get(job.profile))
 
     requests = await asyncio.to_thread(build)
     return list(await asyncio.gather(*(one(job, request) for job, request in zip(jobs, requests, strict=True))))
 
 
-async def _answer(request: Request, situation: Situation, services: Services, other: ProfileModel | None) -> Answer:
+async def _answer(
+    request: Request, given: ReductionInput, services: ReductionServices, other: ProfileModel | None
+) -> JobAnswer:
     own = replace(services, usage=Usage(), cost_usd=None)
     if other is not None:
         own.ask = other.ask
-        situation = replace(situation, summariser=other.summariser)
+        given = replace(given, summariser=other.summariser)
     try:
-        answer = await ask(request, situation, own)
+        answer = await ask(request, given, own)
     except CondenseError as error:
-        return Answer("", str(error), own.cost_usd)
+        return JobAnswer("", str(error), own.cost_usd)
     finally:
         services.usage += own.usage
         services.cost_usd = add_costs(services.cost_usd, own.cost_usd)
-    return Answer(answer.text, "", own.cost_usd)
+    return JobAnswer(answer.text, "", own.cost_usd)

@@ -18,7 +18,7 @@ from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Truncation
 from tests.support.conversations import mixed
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 
 EXAMPLE = Path(__file__).parents[3] / "support" / "example_plugin"
 
@@ -64,9 +64,9 @@ async def test_the_example_takes_part_at_every_point(example: list[EntryPoint], 
     extensions, problems = load_plugins(registry, found=example)
     assert problems == ()
     runner, options = Runner(registry, extensions), StrategyOptions(counter)
-    small = situation(mixed(3)[:12], counter)
+    small = inputs(mixed(3)[:12], counter)
     assert runner.choose(small, "native").id == "native"
-    now = situation(mixed(3), counter)
+    now = inputs(mixed(3), counter)
 
     (truncation,) = await runner.run(now, Summariser().services(counter), options, "newest-only")
     assert isinstance(truncation, Truncation)
@@ -86,7 +86,7 @@ async def test_the_example_chooses_its_own_strategy_for_a_small_context(
 ):
     registry = built_in()
     extensions, _ = load_plugins(registry, found=example)
-    now = situation(mixed(3)[:4], counter)
+    now = inputs(mixed(3)[:4], counter)
     assert now.context_tokens < 2_000
     with pytest.raises(CondenseRefused, match="not enough messages yet"):
         await Runner(registry, extensions).run(now, Summariser().services(counter), StrategyOptions(counter), "native")

@@ -12,7 +12,7 @@ from roo_tui.context.reduction_input import Summariser as OtherModel
 from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
 from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
-from roo_tui.context.strategies.smart.smart import Smart
+from roo_tui.context.strategies.smart.smart import SmartStrategy
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
@@ -20,7 +20,7 @@ from roo_tui.domain.errors import CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, ModelInfo, Request, Started
 from roo_tui.domain.usage import Usage
-from tests.support.fake_summariser import MODEL, Restart, Summariser, situation
+from tests.support.fake_summariser import MODEL, Restart, Summariser, inputs
 from tests.support.histories import History
 
 LONG = "".join(f"line {number} of a long output\n" for number in range(80))
@@ -74,9 +74,9 @@ def cut(**params: object) -> dict:
 async def run(
     path: tuple[Entry, ...], given: StrategyOptions, model: Summariser | None = None, **values: object
 ) -> tuple[Body, ...]:
-    now = situation(path, given.counter, **values)
-    plan = Smart().prepare(now, given)
-    return await Smart().perform(plan, now, (model or Summariser()).services(given.counter), given)
+    now = inputs(path, given.counter, **values)
+    plan = SmartStrategy().prepare(now, given)
+    return await SmartStrategy().perform(plan, now, (model or Summariser()).services(given.counter), given)
 
 
 def shown(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> dict[int, str]:
@@ -355,7 +355,7 @@ async def test_it_stops_as_soon_as_the_target_is_reached(counter: TokenCounter):
 
 async def test_a_pass_has_a_trigger_a_stop_and_a_least_gain_of_its_own(counter: TokenCounter):
     history = steps()
-    now = situation(history.path, counter).context_tokens
+    now = inputs(history.path, counter).context_tokens
     config = individual(results=SUPPRESS) | {"thresholds": {"stopTokens": now - 1_000}}
     bodies = await run(history.path, options(counter, config))
     (only,) = metrics(bodies)
@@ -385,20 +385,22 @@ async def test_the_prelude_runs_first_and_its_switches_hold(counter: TokenCounte
 async def test_without_summaries_preparing_is_all_there_is_to_do(counter: TokenCounter):
     history = steps()
     given = options(counter, individual(results=SUPPRESS))
-    now = situation(history.path, counter)
-    plan = Smart().prepare(now, given)
+    now = inputs(history.path, counter)
+    plan = SmartStrategy().prepare(now, given)
     assert plan.model_calls == 0
-    assert plan.bodies == await Smart().perform(plan, now, Summariser([ModelError("no")]).services(counter), given)
+    assert plan.bodies == await SmartStrategy().perform(
+        plan, now, Summariser([ModelError("no")]).services(counter), given
+    )
 
 
 async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCounter):
     history = steps()
     given = options(counter, individual(results=SUMMARIZE))
-    now = situation(history.path, counter)
-    plan = Smart().prepare(now, given)
+    now = inputs(history.path, counter)
+    plan = SmartStrategy().prepare(now, given)
     assert (plan.model_calls, plan.bodies) == (8, ())
     model = Summariser(["word " * 50])
-    bodies = await Smart().perform(plan, now, model.services(counter), given)
+    bodies = await SmartStrategy().perform(plan, now, model.services(counter), given)
     last = bodies[-1]
     assert isinstance(last, Mask)
     assert abs(last.figures.tokens_after - plan.tokens_after) < 30
@@ -407,7 +409,7 @@ async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCou
 async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs(counter: TokenCounter):
     history = steps()
     given = StrategyOptions(counter, preset="custom", custom='{"passes": [{"id": "a", "mode": "x"}]}')
-    (problem,) = Smart().validate(situation(history.path, counter), given)
+    (problem,) = SmartStrategy().validate(inputs(history.path, counter), given)
     assert "passes[0].mode" in problem
 
 
@@ -423,7 +425,7 @@ async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
 
 def test_the_price_is_not_known_where_the_models_is_not(counter: TokenCounter):
     history = steps()
-    assert Smart().estimate_cost(situation(history.path, counter, model=ModelInfo("x", "y"))) is None
-    assert Smart().estimate_cost(situation(history.path, counter)) == pytest.approx(
-        (situation(history.path, counter).context_tokens + 20_000) / 1e6
+    assert SmartStrategy().estimate_cost(inputs(history.path, counter, model=ModelInfo("x", "y"))) is None
+    assert SmartStrategy().estimate_cost(inputs(history.path, counter)) == pytest.approx(
+        (inputs(history.path, counter).context_tokens + 20_000) / 1e6
     )

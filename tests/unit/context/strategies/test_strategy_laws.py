@@ -32,7 +32,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 
 PROVIDER, MODEL = "anthropic", "model-a"
 WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
@@ -42,7 +42,7 @@ COUNTER = TokenCounter()
 
 async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry, ...] | None:
     options = StrategyOptions(COUNTER, preset=preset or "balanced")
-    now = situation(path, COUNTER, window=1_000_000)
+    now = inputs(path, COUNTER, window=1_000_000)
     try:
         bodies = await Runner(built_in()).run(now, Summariser().services(COUNTER), options, way)
     except CondenseRefused:
@@ -132,8 +132,8 @@ pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sam
 of = st.sampled_from([(PROVIDER, MODEL), ("", "")])
 thoughts = st.builds(lambda text, signature, by: Thinking(text, signature, *by), words, st.sampled_from(["", "s"]), of)
 opaque = st.builds(lambda kind, by: Opaque(*by, {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of)
-inputs = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
-calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), inputs)
+arguments = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
+calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), arguments)
 results = st.builds(
     ToolResult, call_ids, words | st.lists(st.builds(Text, words) | pictures, max_size=2).map(tuple), st.booleans()
 )
