@@ -33,7 +33,7 @@ class CheckpointOptions:
     enabled: bool = field(
         default=True,
         metadata={
-            "title": "CheckpointOptions",
+            "title": "Checkpoints",
             "sentence": "Keep snapshots of the workspace's files so that a rewind can restore them.",
         },
     )

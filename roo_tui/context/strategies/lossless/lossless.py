@@ -59,7 +59,7 @@ class LosslessStrategy:
     """Masks whatever the model can see twice."""
 
     id: str = "lossless"
-    name: str = "LosslessStrategy"
+    name: str = "Lossless"
     description: str = "Shows repeated and out-of-date content once. Free; everything can still be read."
     enabled: bool = True
     priority: int = 30

@@ -40,7 +40,7 @@ class SmartStrategy:
     """Runs the passes of a preset or of a custom configuration."""
 
     id: str = "smart"
-    name: str = "SmartStrategy"
+    name: str = "Smart"
     description: str = "Works through old tool results and inputs in passes: presets, or your own configuration."
     enabled: bool = True
     priority: int = 20

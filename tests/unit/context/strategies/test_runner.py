@@ -145,7 +145,7 @@ async def test_what_does_not_help_gives_way_to_the_next_one(counter: TokenCounte
         "start truncation",
         "success truncation",
     ]
-    assert [one.next_strategy for one in notes.seen if one.event == "fallback"] == ["native", "truncation"]
+    assert [one.next_strategy for one in notes.seen if one.kind == "fallback"] == ["native", "truncation"]
 
 
 async def test_a_listener_that_fails_changes_nothing(counter: TokenCounter):
