@@ -15,9 +15,8 @@ from roo_tui.domain.markers import Condense
 from roo_tui.domain.views import AnswerRow, ReductionRow, UserRow
 from roo_tui.engine import Engine
 from tests.support.engines import Recorder, engine_on
-from tests.support.scripted_model import call
+from tests.support.scripted_model import ScriptedModel, call
 from tests.support.talks import (
-    Talker,
     bodies,
     condensed,
     effective,
@@ -46,7 +45,7 @@ async def condensed_thrice(engine: Engine, recorder: Recorder) -> None:
 async def test_a_resumed_task_sends_the_summary_and_the_new_message_and_nothing_that_was_condensed(
     workspace: Path,
 ) -> None:
-    model = Talker([*answers(2), "ok"])
+    model = ScriptedModel([*answers(2), "ok"])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
@@ -63,7 +62,7 @@ async def test_a_resumed_task_sends_the_summary_and_the_new_message_and_nothing_
 
 @pytest.mark.line("A2")
 async def test_a_rewind_to_before_any_of_several_condenses_finds_the_history_as_it_was(workspace: Path) -> None:
-    model = Talker(answers(6))
+    model = ScriptedModel(answers(6))
     before: dict[str, list[tuple[Visible, ...]]] = {"user": [], "condense": []}
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(6):
@@ -89,7 +88,7 @@ async def test_a_rewind_to_before_any_of_several_condenses_finds_the_history_as_
 
 @pytest.mark.line("A3")
 async def test_after_an_undone_condense_the_originals_and_everything_since_are_sent(workspace: Path) -> None:
-    model = Talker([*answers(4), "ok"])
+    model = ScriptedModel([*answers(4), "ok"])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
@@ -107,7 +106,7 @@ async def test_after_an_undone_condense_the_originals_and_everything_since_are_s
 
 @pytest.mark.line("A4")
 async def test_one_key_takes_a_condense_back_and_the_figure_with_it(workspace: Path) -> None:
-    model = Talker(answers(2))
+    model = ScriptedModel(answers(2))
     async with scripted_app(workspace, model) as screen:
         engine = screen.engine
         for words in ("one", "two"):
@@ -128,7 +127,7 @@ async def test_one_key_takes_a_condense_back_and_the_figure_with_it(workspace: P
 async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_condenses_and_a_resume(
     workspace: Path,
 ) -> None:
-    model = Talker(answers(6))
+    model = ScriptedModel(answers(6))
     async with engine_on(workspace, model) as (engine, recorder):
         await condensed_thrice(engine, recorder)
         task = engine.read.header().task_id
@@ -148,7 +147,7 @@ async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_con
 
 @pytest.mark.line("A5a")
 async def test_a_condense_is_a_point_of_its_own_to_rewind_to(workspace: Path) -> None:
-    model = Talker(answers(3))
+    model = ScriptedModel(answers(3))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
@@ -166,7 +165,7 @@ async def test_a_condense_is_a_point_of_its_own_to_rewind_to(workspace: Path) ->
 async def test_a_rewind_of_both_past_a_condense_takes_both_or_nothing(workspace: Path, hindrance: str) -> None:
     file = workspace / "plan.txt"
     file.write_text("as found\n")
-    model = Talker([call("write_to_file", path="plan.txt", content="as written\n"), *answers(2)])
+    model = ScriptedModel([call("write_to_file", path="plan.txt", content="as written\n"), *answers(2)])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("write it")
         await recorder.turn("and then?")
@@ -197,7 +196,7 @@ def _refuse_moves(connection: sqlite3.Connection) -> None:
 async def test_what_is_stored_grows_by_a_summary_for_each_condense_and_nothing_old_is_written_again(
     workspace: Path,
 ) -> None:
-    model = Talker(answers(10))
+    model = ScriptedModel(answers(10))
     sizes = []
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(5):
@@ -223,7 +222,7 @@ def _stored() -> list[tuple[object, ...]]:
 @pytest.mark.line("A6")
 async def test_a_coming_condense_is_announced_once_with_where_and_how_to_put_it_off(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 50})
-    model = Talker([*answers(1), *["short"] * 6], info=small(100_000))
+    model = ScriptedModel([*answers(1), *["short"] * 6], info=small(100_000))
     model.tokens = lambda request: 38_000 if len(model.requests) == 1 else 41_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
@@ -241,12 +240,12 @@ TODOS = "[x] read the old parser\n[-] move it to src/new.py\n[ ] run the tests"
 REQUEST = 'Move the parser to "src/new.py", then run the tests; keep {braces} and [brackets].'
 
 
-def mid_task(workspace: Path) -> Talker:
+def mid_task(workspace: Path) -> ScriptedModel:
     """A model whose third request in the first turn comes at a context that is due to be condensed."""
     (workspace / "old.py").write_text("\n".join(f"value_{number} = {number}" for number in range(900)))
     settings.save({"context.threshold_percent": 60})
     script = [call("update_todo_list", todos=TODOS), call("read_file", path="old.py"), "Moved.", "Next."]
-    return Talker(script, info=small(16_000))
+    return ScriptedModel(script, info=small(16_000))
 
 
 @pytest.mark.line("A7", "A10")
@@ -295,7 +294,7 @@ async def test_rules_in_the_request_after_a_condense_are_those_on_disk(workspace
 async def test_the_first_request_is_found_in_the_request_after_five_condenses(workspace: Path) -> None:
     """Pinned, a first message goes along word for word, whatever the summaries say."""
     first = "Build the shed by docs/plan.md: oak, 2 x 3 metres, no nails."
-    model = Talker(answers(7))
+    model = ScriptedModel(answers(7))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn(first)
         path = engine.read.session.task.log.path()

@@ -14,9 +14,8 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import ToolRow
 from roo_tui.engine import Engine
 from tests.support.engines import Recorder, allow_all
-from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call
+from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call, without_waits
 from tests.support.scripted_model import SUMMARY
-from tests.support.serving import without_waits
 
 LONG = answer(text("A long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})
 OTHER = answer(text("Another long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})

@@ -10,11 +10,11 @@ from roo_tui import settings
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.domain.blocks import Message, Text, result_text, tool_results
 from roo_tui.domain.entries import Body
-from roo_tui.domain.requests import ModelEvent, ModelInfo, Request
+from roo_tui.domain.requests import ModelInfo, Request
 from roo_tui.engine import Engine
 from roo_tui.tui.app import RooApp
 from tests.support.demo_app import DemoScreen
-from tests.support.scripted_model import SCRIPTED, ScriptedModel
+from tests.support.scripted_model import SCRIPTED, ScriptedModel, asks_for_summary
 
 Kind = TypeVar("Kind", bound=Body)
 
@@ -41,22 +41,6 @@ def words_of(messages: Sequence[Message]) -> list[str]:
         found += [block.text for block in message.blocks if isinstance(block, Text)]
         found += [result_text(result) for result in tool_results(message.blocks)]
     return found
-
-
-def asks_for_summary(request: Request) -> bool:
-    """Say whether a request is for a summary: without tools, or as the last words of a conversation."""
-    last = request.messages[-1].blocks[-1]
-    return not request.tools or (isinstance(last, Text) and "nine of these sections" in last.text)
-
-
-class Talker(ScriptedModel):
-    """A model that gives its summary whichever way it is asked for one."""
-
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        if request.tools and asks_for_summary(request):
-            self.answers.insert(0, self.summary)
-        async for event in super().stream(request):
-            yield event
 
 
 def summarising(model: ScriptedModel) -> list[Request]:

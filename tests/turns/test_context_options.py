@@ -17,7 +17,7 @@ from roo_tui.domain.requests import ModelInfo
 from roo_tui.engine import Engine
 from roo_tui.llm.options import Profile
 from tests.support.engines import Recorder, allow_all, engine_on
-from tests.support.scripted_model import SUMMARY, Hang, ScriptedModel, call
+from tests.support.scripted_model import SUMMARY, ScriptedModel, call, hang
 
 PRICED = ModelInfo(
     "scripted",
@@ -29,20 +29,6 @@ PRICED = ModelInfo(
     cache_read_usd=0.3,
     token_factor=1.0,
 )
-
-
-def is_condense(request: Any) -> bool:
-    return "<summary>" in str(request.messages[-1])
-
-
-class CondensingModel(ScriptedModel):
-    """Knows a condense request by its words, so that one with tools (the cached shape) gets the summary too."""
-
-    async def stream(self, request: Any) -> Any:
-        if request.tools and is_condense(request):
-            self.answers.insert(0, self.summary)
-        async for event in super().stream(request):
-            yield event
 
 
 @pytest.fixture
@@ -57,12 +43,12 @@ def condenses(engine: Engine) -> list[Condense]:
 
 
 async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_on(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], summary=(hang := Hang("<summary>Half")))
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], summary=(hanging := hang("<summary>Half")))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
         await engine.condense()
-        await hang.reached.wait()
+        await hanging.reached.wait()
         with pytest.raises(CommandRefused, match="running already"):
             await engine.condense()
         assert engine.busy
@@ -75,7 +61,7 @@ async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_o
 
 
 async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("second")
@@ -147,15 +133,15 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
 
 
 async def test_a_rewind_drops_what_is_condensed_in_the_background(workspace: Path) -> None:
-    hang = Hang("<summary>")
+    hanging = hang("<summary>")
     model = ScriptedModel(["word " * 700, "word " * 1_500, "short"])
     model.info = replace(model.info, window=20_000, max_output=2_000)
     model.tokens = lambda request: 14_500 if len(model.requests) >= 3 else 8_000
-    model.summary = hang
+    model.summary = hanging
     engine, recorder = await started(workspace, model, in_background())
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
-    await hang.reached.wait()
+    await hanging.reached.wait()
     points = [point for point in await engine.read.rewind_points() if point.kind == "user"]
     await engine.rewind(points[1].entry_id)
     assert not engine.read.session.context._background.running
@@ -220,7 +206,7 @@ async def test_before_a_smaller_model_takes_over_the_one_that_holds_the_history_
 
 
 async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("second")

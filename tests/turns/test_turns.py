@@ -11,7 +11,7 @@ from roo_tui.domain.events import BlockText, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import AnswerRow, ReductionRow, ToolRow, UserRow
 from tests.support.engines import engine_on
-from tests.support.scripted_model import Hang, ScriptedModel, call, overflow
+from tests.support.scripted_model import ScriptedModel, call, hang, overflow
 
 
 @pytest.fixture
@@ -83,11 +83,11 @@ async def test_always_is_remembered_for_this_very_command(workspace: Path) -> No
 
 
 async def test_escape_keeps_what_was_streamed_and_the_next_request_is_valid(workspace: Path) -> None:
-    hang = Hang("Half an ans")
-    model = ScriptedModel([hang, "Next."])
+    hanging = hang("Half an ans")
+    model = ScriptedModel([hanging, "Next."])
     async with engine_on(workspace, model) as (engine, recorder):
         await engine.submit("go")
-        await hang.reached.wait()
+        await hanging.reached.wait()
         engine.cancel()
         await engine.idle()
         end = recorder.of(TurnEnded)[-1]
@@ -161,7 +161,7 @@ async def test_a_manual_condense_hides_and_can_be_undone_and_redone(workspace: P
 
 
 async def test_an_automatic_condense_fires_at_the_trigger(workspace: Path) -> None:
-    model = ScriptedModel(["word " * 4000, "ok", "ok"], tokens=None)
+    model = ScriptedModel(["word " * 4000, "ok", "ok"])
     model.info = type(model.info)("scripted", "scripted", window=12_000, max_output=1000, token_factor=1.0)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")

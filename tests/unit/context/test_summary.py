@@ -13,7 +13,7 @@ from roo_tui.context.condense.attachments import (
     split_summary,
 )
 from roo_tui.prompt_files import render
-from tests.support.fake_summariser import GOOD_SUMMARY
+from tests.support.scripted_model import SUMMARY
 
 
 def test_stored_answer_is_split_into_analysis_and_summary() -> None:
@@ -52,7 +52,7 @@ def test_request_names_every_section_we_look_for() -> None:
 
 
 def test_sections_are_found_whatever_their_case_spacing_and_ampersand() -> None:
-    assert missing_sections(GOOD_SUMMARY) == ()
+    assert missing_sections(SUMMARY) == ()
     assert missing_sections("<summary>PRIMARY  REQUEST &\nINTENT</summary>") == SECTIONS[1:]
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui import cli, paths
-from tests.support.messages_server import answer, hang, refusal, text, tool_call
-from tests.support.serving import serving
+from tests.support.messages_server import answer, hang, refusal, serving, text, tool_call
 
 Run = Callable[..., tuple[int, str, str]]
 

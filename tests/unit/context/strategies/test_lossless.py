@@ -18,9 +18,9 @@ from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinn
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
-from tests.support.fake_summariser import inputs
 from tests.support.histories import History
 from tests.support.rebuilding import Rebuilt
+from tests.support.reductions import inputs
 
 LINES = [f"value_{number} = compute({number * 7}, 'some words that make a line')" for number in range(60)]
 
