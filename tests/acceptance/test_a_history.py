@@ -14,10 +14,9 @@ from roo_tui.domain.events import Notice
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.views import AnswerRow, ReductionRow, UserRow
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, engine_on
-from tests.support.scripted_model import ScriptedModel, call
+from tests.support.engines import Recorder, bodies, engine_on, path_of
+from tests.support.scripted_model import Answer, ScriptedModel, call
 from tests.support.talks import (
-    bodies,
     condensed,
     effective,
     long,
@@ -29,7 +28,7 @@ from tests.support.talks import (
 )
 
 
-def answers(count: int) -> list[str]:
+def answers(count: int) -> list[Answer]:
     return [f"answer number {number}, and what belongs to it. {long(number)}" for number in range(count)]
 
 
@@ -95,7 +94,7 @@ async def test_after_an_undone_condense_the_originals_and_everything_since_are_s
         await condensed(engine)
         await recorder.turn("question number 2?")
         await recorder.turn("question number 3?")
-        await engine.undo(next(e.id for e in engine.read.session.task.log.path() if isinstance(e.body, Condense)))
+        await engine.undo(next(e.id for e in path_of(engine) if isinstance(e.body, Condense)))
         await recorder.turn("question number 4?")
     sent = said(model.requests[-1])
     for number in range(4):
@@ -133,13 +132,13 @@ async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_con
         task = engine.read.header().task_id
     async with scripted_app(workspace, model, task=task) as screen:
         rows = await screen.rows()
-        asked = [row for row in rows if isinstance(row.body, UserRow)]
+        asked = {row.key: row.body.words for row in rows if isinstance(row.body, UserRow)}
         told = [row for row in rows if isinstance(row.body, AnswerRow)]
-        assert [row.body.words for row in asked] == [f"question number {number}?" for number in range(6)]
-        assert len(told) == 6 and not any(row.in_context for row in (*asked, *told))
-        for row in asked:
-            screen.app.chat.transcript.scroll_to_key(row.key)
-            await screen.sees(row.body.words)
+        assert list(asked.values()) == [f"question number {number}?" for number in range(6)]
+        assert len(told) == 6 and not any(row.in_context for row in rows if row.key in asked or row in told)
+        for key, message in asked.items():
+            screen.app.chat.transcript.scroll_to_key(key)
+            await screen.sees(message)
         for number in range(6):
             found = await screen.engine.read.find(f'"answer number {number}"')
             assert [hit.entry_id for hit in found] == [told[number].entry_id]
@@ -212,7 +211,7 @@ async def test_what_is_stored_grows_by_a_summary_for_each_condense_and_nothing_o
     assert max(sizes) < 1.5 * min(sizes)
 
 
-def _stored() -> list[tuple[object, ...]]:
+def _stored() -> list[tuple[int, int | None, int, str]]:
     with sqlite3.connect(paths.database_file()) as connection:
         found = connection.execute("SELECT id, parent_id, at_ms, body FROM entries ORDER BY id").fetchall()
     connection.close()
@@ -244,8 +243,8 @@ def mid_task(workspace: Path) -> ScriptedModel:
     """A model whose third request in the first turn comes at a context that is due to be condensed."""
     (workspace / "old.py").write_text("\n".join(f"value_{number} = {number}" for number in range(900)))
     settings.save({"context.threshold_percent": 60})
-    script = [call("update_todo_list", todos=TODOS), call("read_file", path="old.py"), "Moved.", "Next."]
-    return ScriptedModel(script, info=small(16_000))
+    plan, read = call("update_todo_list", todos=TODOS), call("read_file", path="old.py")
+    return ScriptedModel([plan, read, "Moved.", "Next."], info=small(16_000))
 
 
 @pytest.mark.line("A7", "A10")
@@ -297,7 +296,7 @@ async def test_the_first_request_is_found_in_the_request_after_five_condenses(wo
     model = ScriptedModel(answers(7))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn(first)
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         await engine.pin(next(entry.id for entry in path if isinstance(entry.body, UserMessage)))
         for number in range(5):
             await recorder.turn(f"question number {number}?")

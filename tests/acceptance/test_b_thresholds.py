@@ -13,9 +13,9 @@ from roo_tui.domain.views import FailureRow, ReductionRow
 from roo_tui.engine import Engine
 from roo_tui.llm import retry
 from roo_tui.tui.widgets.rows.reduction import reduction_sketch
-from tests.support.engines import engine_on
+from tests.support.engines import bodies, engine_on
 from tests.support.scripted_model import SUMMARY, ScriptedModel, call, overflow
-from tests.support.talks import bodies, condensed, long, said, small, summarising, talking
+from tests.support.talks import condensed, long, said, small, summarising, talking
 
 
 def reductions(engine: Engine) -> list[object]:
@@ -198,7 +198,8 @@ async def test_a_retry_that_waits_is_cancelled_at_once(
     workspace: Path, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wait would take an hour: that the engine is idle again means that the cancel did not wait for it."""
-    monkeypatch.setattr(retry.with_retries, "__defaults__", ((3_600.0,), *retry.with_retries.__defaults__[1:]))
+    _, *rest = retry.with_retries.__defaults__ or ()
+    monkeypatch.setattr(retry.with_retries, "__defaults__", ((3_600.0,), *rest))
     monkeypatch.setattr(retry, "LONGEST_WAIT_S", 3_600.0)
     busy = ModelError("Overloaded", status=529, retryable=True)
     model = ScriptedModel([long(1), long(2), busy], summary=busy)

@@ -13,9 +13,9 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
 from roo_tui.domain.requests import Request
 from roo_tui.domain.views import FailureRow
 from roo_tui.tui.widgets.rows.notes import failure_sketch
-from tests.support.engines import engine_on
+from tests.support.engines import bodies, engine_on, path_of
 from tests.support.scripted_model import SUMMARY, Answer, ScriptedModel, call, overflow
-from tests.support.talks import bodies, condensed, effective, long, said, small, summarising, talking
+from tests.support.talks import condensed, effective, long, said, small, summarising, talking
 
 COUNTER = TokenCounter()
 BROKEN = ModelError("Internal server error", status=500, code="api_error", body='{"type": "error"}')
@@ -35,7 +35,7 @@ async def test_after_an_overflow_by_any_amount_the_turn_goes_on_without_a_step_b
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(12):
             await recorder.turn(f"message {number}")
-        entries = engine.read.session.task.log.path()
+        entries = path_of(engine)
         used = engine.read.context_use().used
         window = max(used // times, 12_000)
         model.answers[:] = [overflow(used + 200, window), "Going on."]
@@ -44,7 +44,7 @@ async def test_after_an_overflow_by_any_amount_the_turn_goes_on_without_a_step_b
         assert end.reason == "completed" and engine.read.context_use().window == window
         (marker,) = bodies(engine, Condense)
         assert marker.figures.trigger == "forced"
-        assert engine.read.session.task.log.path()[: len(entries)] == entries
+        assert path_of(engine)[: len(entries)] == entries
         await engine.undo()
         assert "message 0" in str(effective(engine))
 

@@ -12,10 +12,9 @@ from roo_tui.domain.entries import UserMessage
 from roo_tui.domain.events import CondenseEnded, CondenseStarted, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.views import UserRow
-from tests.support.engines import engine_on
+from tests.support.engines import bodies, engine_on
 from tests.support.scripted_model import SUMMARY, Reply, ScriptedModel, call, hang
 from tests.support.talks import (
-    bodies,
     effective,
     long,
     said,
@@ -123,8 +122,8 @@ async def test_the_event_loop_keeps_turning_while_a_long_history_is_prepared_for
 async def test_after_a_cancelled_condense_and_a_restart_no_file_and_no_message_differs(workspace: Path) -> None:
     (workspace / "a.txt").write_text("as found\n")
     hanging = hang("<summary>Half of a")
-    script = [call("write_to_file", path="a.txt", content="as written\n"), long(1), long(2), "ok"]
-    model = ScriptedModel(script, summary=hanging)
+    written = call("write_to_file", path="a.txt", content="as written\n")
+    model = ScriptedModel([written, long(1), long(2), "ok"], summary=hanging)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("write it")
         await recorder.turn("and then?")

@@ -9,9 +9,9 @@ from roo_tui import settings
 from roo_tui.domain.blocks import Text, Thinking
 from roo_tui.domain.markers import Condense
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, allow_all, engine_on
+from tests.support.engines import Recorder, allow_all, bodies, engine_on
 from tests.support.scripted_model import ScriptedModel
-from tests.support.talks import bodies, condensed, long, said, summarising
+from tests.support.talks import condensed, long, said, summarising
 
 
 @pytest.mark.line("E35")
@@ -20,8 +20,9 @@ async def test_the_chosen_model_condenses_and_the_conversations_own_takes_the_ne
 ) -> None:
     """Both models refuse what their API would: another model's reasoning, for one."""
     settings.save({"profiles.writer.model": "writer", "context.condense_profile": "writer"})
-    thoughts = [[Thinking("Let me see.", "signed", "scripted", "scripted"), Text(long(n))] for n in range(2)]
-    chat, writer = ScriptedModel([*thoughts, "next", "after"]), ScriptedModel()
+    thought = Thinking("Let me see.", "signed", "scripted", "scripted")
+    chat = ScriptedModel([[thought, Text(long(0))], [thought, Text(long(1))], "next", "after"])
+    writer = ScriptedModel()
     writer.info = replace(writer.info, id="writer", provider="another")
     engine = Engine(
         workspace,

@@ -13,7 +13,7 @@ from roo_tui.domain.events import CondenseEnded, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import ToolRow
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, allow_all
+from tests.support.engines import Recorder, allow_all, path_of
 from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call, without_waits
 from tests.support.scripted_model import SUMMARY
 
@@ -60,7 +60,7 @@ def markers(engine: Engine) -> list[object]:
     """Return the kinds of the markers of the open task, oldest first."""
     assert engine.read.session is not None
     kinds = (Condense, CondenseFailed, Truncation)
-    return [type(entry.body) for entry in engine.read.session.task.log.path() if isinstance(entry.body, kinds)]
+    return [type(entry.body) for entry in path_of(engine) if isinstance(entry.body, kinds)]
 
 
 async def condensed(engine: Engine, recorder: Recorder) -> CondenseEnded:
@@ -72,7 +72,7 @@ async def condensed(engine: Engine, recorder: Recorder) -> CondenseEnded:
 
 @pytest.mark.line("C23")
 async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is_made_again(tmp_path: Path) -> None:
-    steps = [LONG, OTHER, too_long(9_000, 8_000), SUMMARISED, SHORT]
+    steps: list[Step] = [LONG, OTHER, too_long(9_000, 8_000), SUMMARISED, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -86,7 +86,7 @@ async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is
 @pytest.mark.line("C23")
 async def test_an_automatic_condense_that_fails_over_the_limit_ends_in_a_truncation(tmp_path: Path) -> None:
     nearly_full = answer(text("Another long answer. " * 400), usage={"input_tokens": 17_000, "output_tokens": 1_600})
-    steps = [LONG, nearly_full, *[OVERLOADED] * 4, SHORT]
+    steps: list[Step] = [LONG, nearly_full, *[OVERLOADED] * 4, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")

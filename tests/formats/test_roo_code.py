@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord
 from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.markers import Condense, Reduction, Truncation
 from roo_tui.store.exchange.roo_code import RooTask, from_tagged, is_task, read_task, to_tagged
-from tests.support.engines import engine_on
+from tests.support.engines import engine_on, path_of
 from tests.support.histories import History
 from tests.support.scripted_model import ScriptedModel
 
@@ -126,7 +127,11 @@ def test_what_is_no_task_is_refused_with_a_sentence(tmp_path, content, sentence)
 
 
 def test_what_nobody_understands_is_kept_and_never_sent():
-    odd = [{"type": "reasoning", "encrypted": "x"}, "words", {"role": "user", "content": [{"type": "tool_use"}, 5]}]
+    odd: list[Any] = [
+        {"type": "reasoning", "encrypted": "x"},
+        "words",
+        {"role": "user", "content": [{"type": "tool_use"}, 5]},
+    ]
     bodies = [body for body, _ in from_tagged(odd)]
     assert bodies[0] == Unknown({"type": "reasoning", "encrypted": "x"})
     assert bodies[1] == Unknown({"value": "words"})
@@ -223,7 +228,7 @@ async def test_an_imported_task_opens_goes_on_and_sends_only_what_roo_code_would
     model = ScriptedModel(["Gladly."])
     async with engine_on(tmp_path, model) as (engine, recorder):
         await engine.open_task(await engine.import_file(TASKS / "condensed", form))
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert [entry.at_ms for entry in path] == list(read_task(TASKS / "condensed").times)
         end = await recorder.turn("Go on.")
     assert end.reason == "completed"

@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import Literal
 
 import pytest
 from hypothesis import Phase, assume, settings
@@ -129,7 +130,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def mask(self, data: st.DataObject) -> None:
-        places = [
+        places: list[tuple[EntryId, int, Literal["result", "text"]]] = [
             (message.entry_id, index, "result" if isinstance(block, ToolResult) else "text")
             for message in self.visible
             if message.source == "entry"
@@ -168,9 +169,12 @@ class Conversation(RuleBasedStateMachine):
         ids = [message.entry_id for message in self.visible]
         assume(ids)
         hides = tuple(sorted(data.draw(st.sets(st.sampled_from(ids), min_size=1))))
-        self.add(
-            data.draw(st.sampled_from([Condense(hides, (Text("imported"),)), Truncation(hides), Condense(hides, ())]))
-        )
+        markers: list[Condense | Truncation] = [
+            Condense(hides, (Text("imported"),)),
+            Truncation(hides),
+            Condense(hides, ()),
+        ]
+        self.add(data.draw(st.sampled_from(markers)))
 
     @rule(data=st.data(), on=st.booleans())
     def a_marker_is_switched(self, data: st.DataObject, on: bool) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from roo_tui.domain.blocks import Block, Text, Thinking, ToolUse
+from roo_tui.domain.blocks import Block, Image, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import (
     BlockClosed,
@@ -174,9 +174,13 @@ class ScriptedModel:
 
 
 def _blocks(content: Content) -> tuple[Block, ...]:
-    if isinstance(content, str):
-        return (Text(content),)
-    return tuple(content) if isinstance(content, Sequence) else (content,)
+    match content:
+        case str():
+            return (Text(content),)
+        case Text() | Thinking() | ToolUse() | Image() | ToolResult() | Opaque():
+            return (content,)
+        case _:
+            return tuple(content)
 
 
 def _events(index: int, block: Block) -> list[ModelEvent]:

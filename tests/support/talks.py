@@ -4,19 +4,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from roo_tui import settings
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.domain.blocks import Message, Text, result_text, tool_results
-from roo_tui.domain.entries import Body
 from roo_tui.domain.requests import ModelInfo, Request
 from roo_tui.engine import Engine
 from roo_tui.tui.app import RooApp
 from tests.support.demo_app import DemoScreen
+from tests.support.engines import path_of
 from tests.support.scripted_model import SCRIPTED, ScriptedModel, asks_for_summary
-
-Kind = TypeVar("Kind", bound=Body)
 
 
 def small(window: int = 20_000, max_output: int = 1_000, **values: object) -> ModelInfo:
@@ -53,16 +50,9 @@ def talking(model: ScriptedModel) -> list[Request]:
     return [request for request in model.requests if not asks_for_summary(request)]
 
 
-def bodies(engine: Engine, kind: type[Kind]) -> list[Kind]:
-    """Return the facts of a kind on the path, oldest first."""
-    assert engine.read.session is not None
-    return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, kind)]
-
-
 def effective(engine: Engine) -> tuple[Visible, ...]:
     """Return what the model would see now."""
-    assert engine.read.session is not None
-    return effective_history(engine.read.session.task.log.path())
+    return effective_history(path_of(engine))
 
 
 async def condensed(engine: Engine, instructions: str = "") -> None:

@@ -16,7 +16,7 @@ from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.engine import Engine
 from roo_tui.llm.options import Profile
-from tests.support.engines import Recorder, allow_all, engine_on
+from tests.support.engines import Recorder, allow_all, bodies, engine_on, path_of, session_of
 from tests.support.scripted_model import SUMMARY, ScriptedModel, call, hang
 
 PRICED = ModelInfo(
@@ -39,7 +39,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def condenses(engine: Engine) -> list[Condense]:
-    return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, Condense)]
+    return [entry.body for entry in path_of(engine) if isinstance(entry.body, Condense)]
 
 
 async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_on(workspace: Path) -> None:
@@ -119,13 +119,13 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     engine, recorder = await started(workspace, model, in_background())
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
-    control = engine.read.session.context
-    if control._background.running:
-        await asyncio.wait([control._background._running])
+    running = session_of(engine).context._background._running
+    if running is not None:
+        await asyncio.wait([running])
     await recorder.turn("five")
     (found,) = condenses(engine)
     assert found.figures.trigger == "background"
-    path = engine.read.session.task.log.path()
+    path = path_of(engine)
     typed = [entry for entry in path if isinstance(entry.body, UserMessage) and entry.body.words]
     assert typed[-1].id not in found.hides
     assert [event.outcome for event in recorder.of(CondenseEnded)] == ["condensed"]
@@ -144,7 +144,7 @@ async def test_a_rewind_drops_what_is_condensed_in_the_background(workspace: Pat
     await hanging.reached.wait()
     points = [point for point in await engine.read.rewind_points() if point.kind == "user"]
     await engine.rewind(points[1].entry_id)
-    assert not engine.read.session.context._background.running
+    assert not session_of(engine).context._background.running
     await recorder.turn("again")
     assert condenses(engine) == []
     await engine.close()
@@ -158,9 +158,9 @@ async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path
         await recorder.turn("and?")
         await engine.condense()
         await engine.idle()
-        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, Condense))
-        assert any("src/secret_plan.py" in line for line in entry.body.receipt)
-        await engine.append_receipt(entry.id)
+        (condense,) = bodies(engine, Condense)
+        assert any("src/secret_plan.py" in line for line in condense.receipt)
+        await engine.append_receipt(next(e.id for e in path_of(engine) if e.body is condense))
         await recorder.turn("go on")
         with pytest.raises(CommandRefused):
             await engine.append_receipt(1)
@@ -172,7 +172,7 @@ async def test_a_pinned_message_survives_two_condenses_word_for_word(workspace: 
     model = ScriptedModel(["Long. " * 400, "More. " * 400, "Again. " * 400, "ok"], summary=SUMMARY)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn(pinned)
-        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, UserMessage))
+        entry = next(e for e in path_of(engine) if isinstance(e.body, UserMessage))
         await engine.pin(entry.id)
         for words in ("one", "two"):
             await recorder.turn(words)
@@ -212,7 +212,9 @@ async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> 
         await recorder.turn("second")
         found = await engine.read.forecasts()
         assert [forecast.label for forecast in found] == ["condense, from the prompt cache", "condense, new request"]
-        assert found[0].cost_usd < found[1].cost_usd and found[0].tokens_after < found[0].tokens_before
+        cached, new = found
+        assert cached.cost_usd is not None and new.cost_usd is not None
+        assert cached.cost_usd < new.cost_usd and cached.tokens_after < cached.tokens_before
         await engine.condense()
         await engine.idle()
         assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found[0].cost_usd)

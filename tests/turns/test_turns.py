@@ -10,7 +10,7 @@ from roo_tui.domain.errors import ModelError
 from roo_tui.domain.events import BlockText, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import AnswerRow, ReductionRow, ToolRow, UserRow
-from tests.support.engines import engine_on
+from tests.support.engines import engine_on, path_of
 from tests.support.scripted_model import ScriptedModel, call, hang, overflow
 
 
@@ -37,7 +37,7 @@ async def test_a_call_is_committed_before_it_runs_and_its_result_is_sent(workspa
     model = ScriptedModel([call("read_file", "c1", path="a.txt"), "It has two lines."])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("what is in a.txt?")
-        kinds = [type(entry.body) for entry in engine.read.session.task.log.path()]
+        kinds = [type(entry.body) for entry in path_of(engine)]
         assert kinds.index(CallStarted) < len(kinds) - 1 - kinds[::-1].index(UserMessage)
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, ToolRow))
         assert (row.tool, row.title, row.state) == ("read_file", "a.txt", "done")
@@ -57,7 +57,7 @@ async def test_an_edit_is_asked_about_shown_as_a_diff_and_checkpointed(workspace
         await recorder.turn("write three")
         assert (workspace / "a.txt").read_text() == "three\n"
         assert asked[0].view.type == "diff" and asked[0].view.new == "three\n"
-        trees = [e.body.tree for e in engine.read.session.task.log.path() if isinstance(e.body, Checkpoint)]
+        trees = [e.body.tree for e in path_of(engine) if isinstance(e.body, Checkpoint)]
         assert len(set(trees)) == 2
 
 
@@ -166,7 +166,7 @@ async def test_an_automatic_condense_fires_at_the_trigger(workspace: Path) -> No
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("x " * 6000)
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert any(isinstance(entry.body, Condense) and entry.body.figures.trigger == "automatic" for entry in path)
 
 
@@ -178,7 +178,7 @@ async def test_an_overflow_the_provider_reports_is_reduced_and_retried(workspace
         await recorder.turn("first")
         end = await recorder.turn("second")
         assert end.reason == "completed"
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert any(isinstance(e.body, Condense | Truncation) and e.body.figures.trigger == "forced" for e in path)
         assert engine.read.context_use().window == 50_000
 
@@ -204,7 +204,7 @@ async def test_a_failing_manual_condense_changes_nothing(workspace: Path) -> Non
         before = await engine.read.export("effective", "json")
         await engine.condense()
         await engine.idle()
-        failure = engine.read.session.task.log.path()[-1].body
+        failure = path_of(engine)[-1].body
         assert isinstance(failure, CondenseFailed) and failure.status == 400
         assert await engine.read.export("effective", "json") == before
 

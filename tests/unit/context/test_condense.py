@@ -360,6 +360,7 @@ async def test_history_longer_than_the_window_is_refused_without_a_call() -> Non
 async def test_answer_gets_the_room_that_is_left() -> None:
     history = two_turns()
     plan = prepare(inputs(history.path, COUNTER, window=5_000), COUNTER, OPTIONS)
+    assert plan.ask is not None
     prompt = COUNTER.count_request(plan.ask.system, (), plan.ask.messages)
     assert 0 < plan.ask.max_output <= 5_000 - prompt
 

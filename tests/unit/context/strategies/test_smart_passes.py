@@ -20,7 +20,7 @@ from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import ModelInfo
 from tests.support.histories import History
 from tests.support.reductions import MODEL, inputs, services_for, summariser
-from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.scripted_model import Answer, Reply, ScriptedModel
 
 LONG = "".join(f"line {number} of a long output\n" for number in range(80))
 
@@ -237,7 +237,7 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
 
 async def test_a_summary_that_fails_leaves_the_beginning(counter: TokenCounter):
     history = steps(3)
-    answers = [ModelError("The service is down.", status=500), "Fine."]
+    answers: list[Answer] = [ModelError("The service is down.", status=500), "Fine."]
     bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), summariser(*answers))
     found = shown(history.path, bodies)
     assert len(found[3].partition("…")[0]) == 200
