@@ -162,8 +162,9 @@ async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path
         assert any("src/secret_plan.py" in line for line in condense.receipt)
         await engine.append_receipt(next(e.id for e in path_of(engine) if e.body is condense))
         await recorder.turn("go on")
-        with pytest.raises(CommandRefused):
-            await engine.append_receipt(1)
+        for no_condense in (1, 999):
+            with pytest.raises(CommandRefused, match=f"e{no_condense} is no condense"):
+                await engine.append_receipt(no_condense)
     assert "src/secret_plan.py" in str(model.requests[-1].messages[0])
 
 
