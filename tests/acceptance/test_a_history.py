@@ -290,8 +290,7 @@ async def test_rules_in_the_request_after_a_condense_are_those_on_disk(workspace
 
 
 @pytest.mark.line("A8")
-async def test_the_first_request_is_found_in_the_request_after_five_condenses(workspace: Path) -> None:
-    """Pinned, a first message goes along word for word, whatever the summaries say."""
+async def test_a_first_request_when_pinned_is_found_word_for_word_after_five_condenses(workspace: Path) -> None:
     first = "Build the shed by docs/plan.md: oak, 2 x 3 metres, no nails."
     model = ScriptedModel(answers(7))
     async with engine_on(workspace, model) as (engine, recorder):

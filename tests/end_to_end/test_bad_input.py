@@ -14,7 +14,8 @@ import pytest
 from roo_tui import cli, paths
 from roo_tui.domain.entries import UserMessage
 from roo_tui.store import open_store
-from tests.support.messages_server import answer, cut, refusal, serving, text, tool_call, without_waits
+from tests.support.engines import without_waits
+from tests.support.messages_server import answer, cut, refusal, serving, text, tool_call
 
 Run = Callable[..., tuple[int, str, str]]
 DONE = answer(text("All done."))

@@ -13,8 +13,8 @@ from roo_tui.domain.events import CondenseEnded, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import ToolRow
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, allow_all, path_of
-from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call, without_waits
+from tests.support.engines import Recorder, allow_all, path_of, without_waits
+from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call
 from tests.support.scripted_model import SUMMARY
 
 LONG = answer(text("A long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})

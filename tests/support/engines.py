@@ -5,11 +5,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 from roo_tui import settings
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked, TurnEnded
 from roo_tui.engine import Engine
 from roo_tui.engine.session import Session
+from roo_tui.llm import retry
 from tests.support.scripted_model import ScriptedModel
 
 Answerer = Callable[[Question], tuple[str, str]]
@@ -82,6 +85,12 @@ class Recorder:
         self.events.append(event)
         if isinstance(event, QuestionAsked):
             self._engine.answer(event.question.id, *self._answer(event.question))
+
+
+def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let failed requests be tried again at once, as often as ever."""
+    _, *rest = retry.with_retries.__defaults__ or ()
+    monkeypatch.setattr(retry.with_retries, "__defaults__", ((0.0, 0.0, 0.0), *rest))
 
 
 @asynccontextmanager

@@ -17,10 +17,6 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal
 
-import pytest
-
-from roo_tui.llm import retry
-
 Json = dict[str, Any]
 
 
@@ -218,12 +214,6 @@ def serving(*steps: Step, otherwise: Step | None = None) -> Iterator[MessagesSer
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let failed requests be tried again at once, as often as ever."""
-    _, *rest = retry.with_retries.__defaults__ or ()
-    monkeypatch.setattr(retry.with_retries, "__defaults__", ((0.0, 0.0, 0.0), *rest))
 
 
 async def _read(reader: asyncio.StreamReader) -> SeenRequest:

@@ -53,7 +53,7 @@ async def test_a_history_longer_than_the_window_is_condensed_in_parts_and_nothin
 
 
 @pytest.mark.line("A8")
-async def test_first_request_and_its_command_are_there_after_five_condenses(workspace: Path) -> None:
+async def test_the_command_of_the_first_request_is_there_after_five_condenses(workspace: Path) -> None:
     commands = workspace / ".roo" / "commands"
     commands.mkdir(parents=True)
     (commands / "plan.md").write_text("Follow docs/plan.md, step by step.")

@@ -9,7 +9,7 @@ from roo_tui.domain.entries import CallStarted, Checkpoint, UserMessage
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.events import BlockText, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
-from roo_tui.domain.views import AnswerRow, ReductionRow, ToolRow, UserRow
+from roo_tui.domain.views import AnswerRow, FailureRow, ReductionRow, ToolRow, UserRow
 from tests.support.engines import engine_on, path_of
 from tests.support.scripted_model import ScriptedModel, call, hang, overflow
 
@@ -237,3 +237,24 @@ async def test_rewind_restores_conversation_and_files_and_can_be_undone(workspac
         await engine.undo()
         assert (workspace / "a.txt").read_text() == "new\n"
         assert len([row for row in await engine.read.rows() if isinstance(row.body, UserRow)]) == 2
+
+
+async def test_a_file_over_ten_megabytes_is_named_as_not_restorable_and_one_just_under_is_restored(
+    workspace: Path, tmp_path: Path
+) -> None:
+    sizes = {"under.bin": 10_000_000, "over.bin": 10_000_001}
+    for name, size in sizes.items():
+        (workspace / name).write_bytes(b"0" * size)
+        (tmp_path / name).write_bytes(b"1" * size)
+    change = call("execute_command", "c1", command="cp ../under.bin ../over.bin .")
+    async with engine_on(workspace, ScriptedModel([change, "Changed."])) as (engine, recorder):
+        await recorder.turn("change them")
+        notes = [row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow)]
+        assert [(note.title, note.message) for note in notes] == [
+            ("Not part of checkpoints, so not restorable", "over.bin")
+        ]
+        (point,) = [point for point in await engine.read.rewind_points() if point.kind == "user"]
+        preview = await engine.read.rewind_preview(point.entry_id)
+        assert ([change.path for change in preview.files], preview.skipped) == (["under.bin"], ("over.bin",))
+        await engine.rewind(point.entry_id, files=True)
+    assert {name: (workspace / name).read_bytes()[:1] for name in sizes} == {"under.bin": b"0", "over.bin": b"1"}

@@ -111,6 +111,36 @@ def test_one_wrong_line_is_never_guessed() -> None:
     assert "Most like it" in problems[0]
 
 
+# With their line ends between them, a hundred characters: each wrong one makes it one per cent less similar.
+HUNDRED = [
+    "first = abcdefghijklmnop",
+    "second = abcdefghijklmno",
+    "third = abcdefghijklmnop",
+    "fourth = abcdefghijklmnop",
+]
+
+
+def wrong_in(count: int) -> str:
+    """Return the lines of `HUNDRED` with so many characters of the third one wrong."""
+    return "\n".join([*HUNDRED[:2], "#" * count + HUNDRED[2][count:], HUNDRED[3]]) + "\n"
+
+
+@pytest.mark.parametrize(("start_line", "most"), [(0, 5), (2, 10)], ids=["anywhere: 95 %", "near a start line: 90 %"])
+async def test_a_similar_place_is_taken_down_to_its_limit_and_below_it_is_shown(
+    bench: Bench, start_line: int, most: int
+) -> None:
+    assert len("\n".join(HUNDRED)) == 100
+    text = "\n".join(["import this", *HUNDRED, "the end"]) + "\n"
+    file = bench.write("a.py", text)
+    below = await bench.failure("apply_diff", path="a.py", diff=_block(wrong_in(most + 1), "new\n", start_line))
+    assert f"{99 - most} % similar" in below and "lines 2 to 5" in below
+    assert all(f"{number} | {line}" in below for number, line in enumerate(HUNDRED, 2))
+    assert file.read_text() == text
+    outcome = await bench.run("apply_diff", path="a.py", diff=_block(wrong_in(most), "new\n", start_line))
+    assert file.read_text() == "import this\nnew\nthe end\n"
+    assert f"{100 - most} %" in str(outcome.for_model)
+
+
 def test_two_nearly_equal_places_are_refused() -> None:
     part = [f"    self.value_{number} = parse(source, {number})" for number in range(10)]
     text = "\n".join([*part, "", *part[:-1], part[-1] + " ", ""])
