@@ -22,10 +22,10 @@ from pathlib import Path
 
 from bench.bound import Shown, size_of, upper_bound
 from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.strategies.pieces import masks_in_force, string_at
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, ToolResult, ToolUse
@@ -124,7 +124,7 @@ async def _outcome(name: str, path: tuple[Entry, ...], way: str, preset: str, co
     after_path = path
     try:
         bodies = await Runner(registry).run(now, Summariser().services(counter), options, way)
-        after_path = with_bodies(path, bodies)
+        after_path = appended(path, *bodies)
     except RooError as error:
         refused = str(error)
     after = effective_history(after_path)

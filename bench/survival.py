@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense.condense import CondenseError, ReductionInput, ReductionServices, outlined
+from roo_tui.context.condense.condense import ReductionInput, ReductionServices, outlined
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.pairing import legal_cuts
@@ -31,7 +31,7 @@ from roo_tui.context.window.policy import limits
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store import Store, open_store

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roo_tui.context.condense.attachments import receipt_block
-from roo_tui.context.condense.condense import CondenseError, condense
+from roo_tui.context.condense.condense import condense
 from roo_tui.context.ladder import Guards, reduce
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
-from roo_tui.context.sliding_window import truncate
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.context.window.guards import overhead_objection
 from roo_tui.context.window.overflow import Overflow, recognise
 from roo_tui.context.window.policy import Decision, decide, notice_at
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -179,7 +179,7 @@ class ContextControl:
         """
         await self._gauge.refresh()
         marker = await asyncio.to_thread(
-            truncate,
+            slide_window,
             self._task.log.path(),
             self._runtime.counter,
             ratio=await self._gauge.ratio_now(),
@@ -195,7 +195,7 @@ class ContextControl:
         Raises:
             CommandRefused: this is no condense of the path, or its receipt is empty.
         """
-        entry = self._task.log.get(marker_id)
+        entry = self._task.log.find(marker_id)
         if entry is None or not isinstance(entry.body, Condense):
             raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
         receipt = entry.body.receipt

@@ -152,7 +152,7 @@ class ContextGauge:
                 case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
                     tokens += figures.tokens_after - figures.tokens_before
                 case Toggle(marker_id=marker_id, on=on):
-                    tokens += _change_of(self._task.log.get(marker_id), on)
+                    tokens += _change_of(self._task.log.find(marker_id), on)
         return max(tokens, 0)
 
     def _last_known(self, path: tuple[Entry, ...]) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from roo_tui.context.condense.outline import outline_summary
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
@@ -19,7 +18,7 @@ from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body, Entry
-from roo_tui.domain.errors import RooError
+from roo_tui.domain.errors import CondenseError, RooError
 from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, ModelEvent, Request, Started
 from roo_tui.domain.usage import Usage

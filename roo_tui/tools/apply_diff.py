@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
@@ -17,7 +18,7 @@ from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
 from roo_tui.tools.diff_match import MatchedLines, NoMatch, find_match
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import line_ends_of
 
 
@@ -68,9 +69,9 @@ def _plan(context: ToolContext, location: Location, diff: str) -> CallPlan | Cal
     try:
         original = context.workspace.read_for_edit(location)
         if original is None:
-            raise Refused("missing", location.shown)
+            raise PathRefused("missing", location.shown)
         blocks = parse_blocks(diff)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
     except MalformedDiff as error:
         words = render("replies/diff_malformed", line=error.line, found=error.found, expected=error.expected)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import CommandView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
@@ -13,7 +14,7 @@ from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.output_limit import limit_output
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.processes import CommandRun
 from roo_tui.workspace.shell_words import ignored_paths
 
@@ -45,7 +46,7 @@ class ExecuteCommand:
         if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.is_dir):
-            return refusal(Refused("not_a_folder" if location.path.exists() else "missing", location.shown))
+            return refusal(PathRefused("not_a_folder" if location.path.exists() else "missing", location.shown))
         command = well_formed(arguments.command)
         hidden = await asyncio.to_thread(ignored_paths, context.workspace, command, location.path)
         concerns = outside_concerns(location) + tuple(f"names a file of .rooignore: {path}" for path in hidden)

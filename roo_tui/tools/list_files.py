@@ -6,13 +6,14 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import ListView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.listing import list_folder
 
 LIMIT = 500
@@ -43,7 +44,7 @@ class ListFiles:
             names, more = await asyncio.to_thread(
                 list_folder, context.workspace, location, recursive=recursive, limit=LIMIT
             )
-        except Refused as error:
+        except PathRefused as error:
             return refused_outcome(error)
         prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
         items = tuple(well_formed(str(name))[len(prefix) :] for name in names)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import ListView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
@@ -14,7 +15,7 @@ from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.text_search import BadPattern, Found, TextSearch
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 
 LIMIT = 300
 
@@ -36,7 +37,7 @@ class SearchFiles:
         if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
-            return refusal(Refused("missing", location.shown))
+            return refusal(PathRefused("missing", location.shown))
         regex = well_formed(arguments.regex)
         title = regex + ("" if location.shown == "." else f" in {location.shown}")
         concerns = outside_concerns(location)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
@@ -12,7 +13,7 @@ from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 
 
 class WriteToFileArguments(ToolArguments):
@@ -39,7 +40,7 @@ class WriteToFile:
 def _plan(context: ToolContext, location: Location, content: str) -> CallPlan | CallFailure:
     try:
         original = context.workspace.read_for_edit(location)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
     reply = "replies/file_created" if original is None else "replies/file_written"
     report = render(reply, path=location.shown, lines=len(lines_of(content)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roo_tui.context.condense.attachments import allowance
-from roo_tui.context.condense.condense import CondenseError, condense
+from roo_tui.context.condense.condense import condense
 from roo_tui.context.condense.cut_point import command_blocks, cut
 from roo_tui.context.condense.request import instruction
 from roo_tui.context.history.effective import effective_history, with_marker
@@ -15,7 +15,7 @@ from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Entry
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.requests import Request
 from roo_tui.prompt_files import render

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from roo_tui import settings as settings_room
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.sliding_window import truncate
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, Thinking, ToolResult, tool_results, tool_uses
@@ -467,7 +467,7 @@ class Conversation:
     def _why_not_full(self) -> str | None:
         """Say why a full context should not have been: something can be hidden still, or what must stay fits."""
         path, runtime = self._path, self._engine._runtime
-        if runtime.settings.context.fallback != "error" and truncate(path, COUNTER) is not None:
+        if runtime.settings.context.fallback != "error" and slide_window(path, COUNTER) is not None:
             return "truncation can still hide something"
         visible = effective_history(path)
         summaries = [message for message in visible if message.source == "summary"]

@@ -35,31 +35,19 @@ from roo_tui.context.condense.request import (
     with_answer,
     without_tools,
 )
-from roo_tui.context.condense.staged import HistoryTooLong, Stages, merging_request, stages, usage_of
-from roo_tui.context.condense.summary_call import CondenseError, SummaryAnswer, ask
+from roo_tui.context.condense.staged import Stages, merging_request, stages, usage_of
+from roo_tui.context.condense.summary_call import SummaryAnswer, ask
 from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.history.pins import pin_blocks
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.policy import decide
 from roo_tui.context.window.tokens import TokenCounter
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import Request
 from roo_tui.prompt_files import render
-
-__all__ = [
-    "CondenseError",
-    "Forecast",
-    "HistoryTooLong",
-    "PreparedCondense",
-    "ReductionInput",
-    "ReductionServices",
-    "condense",
-    "outlined",
-    "prepare",
-]
 
 _FEWEST_MESSAGES = 2
 _MOST_OUTLINE = 8_000

@@ -16,12 +16,12 @@ from roo_tui.context.condense.attachments import (
 )
 from roo_tui.context.condense.ledger import MOST_FILES, Ledger, ledger, ledger_block
 from roo_tui.context.condense.receipt import receipt
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Text
+from roo_tui.domain.errors import CondenseError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction
 

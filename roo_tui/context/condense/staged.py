@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from roo_tui.context.condense.request import as_text
-from roo_tui.context.condense.summary_call import CondenseError, ask
+from roo_tui.context.condense.summary_call import ask
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Message, Text
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, HistoryTooLong
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
@@ -28,10 +28,6 @@ _MOST_NOTES = 8_000
 _LEAST_NOTES = 400
 # Counts of another tokenizer are not exact, and a part that is refused costs the whole condense.
 _FILLED = 0.85
-
-
-class HistoryTooLong(CondenseRefused):
-    """The history does not fit into the request, or the parts, that would summarise it."""
 
 
 @dataclass(frozen=True, slots=True)

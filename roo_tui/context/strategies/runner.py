@@ -10,8 +10,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.strategies.hooks import CondenseHooks
 from roo_tui.context.strategies.protocol import (
@@ -28,9 +28,9 @@ from roo_tui.context.strategies.protocol import (
     Validator,
     Verdict,
 )
-from roo_tui.context.strategies.reduction_math import raw_change, with_bodies
+from roo_tui.context.strategies.reduction_math import raw_change
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, Truncation
 
 
@@ -263,7 +263,7 @@ def _judged(
     given: ReductionInput, services: ReductionServices, bodies: Sequence[Body], min_gain: int
 ) -> tuple[int, str]:
     """Return the context tokens that are left, and why the bodies may not be appended (law 4, least gain)."""
-    path = with_bodies(given.path, bodies)
+    path = appended(given.path, *bodies)
     change = raw_change(effective_history(given.path), effective_history(path), services.counter)
     after = given.after(*change)
     before = given.context_tokens

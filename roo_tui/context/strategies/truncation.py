@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.pieces import (
@@ -29,7 +30,7 @@ from roo_tui.context.strategies.pieces import (
     without_target,
 )
 from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
-from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after, with_bodies
+from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
@@ -166,7 +167,7 @@ class _Hiding:
         for marker, gain in found:
             freed += gain
             if self._in_force:
-                path = with_bodies(path, (marker,))
+                path = appended(path, marker)
                 after = tokens_after(given, path, self._counter)
             else:
                 # Nothing comes off or is covered: what was counted on the way is exact.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roo_tui.context.condense.attachments import missing_sections
 from roo_tui.context.condense.background import swapped_in
-from roo_tui.context.condense.condense import CondenseError, condense, outlined
+from roo_tui.context.condense.condense import condense, outlined
 from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.receipt import constraints, identifiers, receipt
@@ -20,7 +20,7 @@ from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, TodosChanged, UserMessage
-from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.errors import CommandRefused, CondenseError
 from roo_tui.domain.markers import Condense, Reduction
 from tests.support.fake_summariser import GOOD_SUMMARY, Summariser, inputs
 from tests.support.histories import History

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
-from roo_tui.context.condense.condense import CondenseError, HistoryTooLong, condense, prepare
+from roo_tui.context.condense.condense import condense, prepare
 from roo_tui.context.condense.cut_point import command_blocks, cut, standing_commands
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.options import ContextOptions
@@ -16,7 +16,7 @@ from roo_tui.context.reduction_input import failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong, ModelError
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.usage import Usage
 from tests.support.fake_summariser import GOOD_SUMMARY, Hang, Restart, Summariser, inputs, outlines

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense.condense import CondenseError, HistoryTooLong, condense, prepare
+from roo_tui.context.condense.condense import condense, prepare
 from roo_tui.context.condense.preview import of_mask, requests_per_turn, summary_tokens
 from roo_tui.context.condense.request import begins_with, cached, prefix_hash
 from roo_tui.context.history.effective import effective_history
@@ -15,7 +15,7 @@ from roo_tui.context.reduction_input import ReductionInput, Summariser
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Message, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong
 from roo_tui.domain.markers import Condense, Mask, MaskItem, Reduction
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.condense.summary_call import CondenseError, ask
+from roo_tui.context.condense.summary_call import ask
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.strategies.lossless.lossless import LosslessOperations, lossless_items, worthwhile
@@ -24,7 +24,7 @@ from roo_tui.context.strategies.smart.passes import BatchPass, IndividualPass, J
 from roo_tui.context.strategies.smart.presets import config_of
 from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseRefused, SettingsError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage, add_costs

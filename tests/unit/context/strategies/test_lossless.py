@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.recall import recall
 from roo_tui.context.strategies.lossless.lossless import LosslessOperations, LosslessStrategy, lossless_items, mask
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, UserMessage
@@ -278,7 +278,7 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     now = inputs(work.path, counter, ratio=1.5)
     marker = mask(now, counter)
     assert marker is not None
-    after = with_bodies(work.path, (marker,))
+    after = appended(work.path, marker)
     freed = counter.count_messages(effective_history(work.path)) - counter.count_messages(effective_history(after))
     assert marker.figures.tokens_before == now.context_tokens
     assert marker.figures.tokens_after == now.context_tokens - round(1.5 * freed)

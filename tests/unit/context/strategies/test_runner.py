@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.hooks import CondenseHooks
@@ -23,7 +22,7 @@ from roo_tui.context.strategies.runner import Registry, Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, ModelError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, ModelError, SettingsError
 from roo_tui.domain.markers import Condense, Mask, MaskItem
 from tests.support.conversations import mixed
 from tests.support.fake_summariser import Hang, Summariser, inputs

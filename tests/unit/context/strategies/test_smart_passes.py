@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import Summariser as OtherModel
 from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
 from roo_tui.context.strategies.smart.smart import SmartStrategy
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, ModelInfo, Request, Started
 from roo_tui.domain.usage import Usage
@@ -82,7 +81,7 @@ async def run(
 def shown(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> dict[int, str]:
     """Return each visible result's text by its entry."""
     found = {}
-    for message in effective_history(with_bodies(path, bodies)):
+    for message in effective_history(appended(path, *bodies)):
         for block in message.blocks:
             if isinstance(block, ToolResult):
                 found[message.entry_id] = result_text(block)
@@ -144,7 +143,7 @@ def test_a_pass_runs_under_its_condition(fields: dict, progress: Progress, expec
 async def test_suppressed_results_keep_their_ids_and_places(counter: TokenCounter):
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=SUPPRESS)))
-    after = effective_history(with_bodies(history.path, bodies))
+    after = effective_history(appended(history.path, *bodies))
     assert [message.entry_id for message in after] == [message.entry_id for message in effective_history(history.path)]
     assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
     assert shown(history.path, bodies)[21].startswith("9: line 0")
@@ -193,7 +192,7 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
 async def test_inputs_are_measured_as_a_whole_and_their_short_strings_stay(counter: TokenCounter):
     history = steps(content="ok", given="echo " + "many words " * 100)
     bodies = await run(history.path, options(counter, individual(inputs=SUPPRESS, least=100)))
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     call = visible[1].blocks[0]
     assert isinstance(call, ToolUse)
     assert call.input == {"command": "[Hidden to save space. recall_history e2 gives it.]"}
@@ -282,7 +281,7 @@ async def test_a_batch_summary_keeps_its_ends_and_whole_pairs(counter: TokenCoun
     # 22 messages, the last 4 stay and 3 more; a cut never parts a call from its result.
     assert condense.hides == tuple(range(4, 16))
     assert model.requests[0].max_output == 400
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     assert [message.source for message in visible[:5]] == ["entry", "entry", "entry", "summary", "entry"]
     assert condense.figures.tokens_after == condense.figures.tokens_before - counter.count_messages(
         effective_history(history.path)

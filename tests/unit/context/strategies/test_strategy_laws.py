@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.history.log import Log
+from roo_tui.context.history.log import Log, appended
 from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.context.history.undo import redo, undo
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
@@ -27,7 +25,7 @@ from roo_tui.domain.entries import (
     Pinned,
     UserMessage,
 )
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
@@ -48,7 +46,7 @@ async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry
     except CondenseRefused:
         return None
     assert bodies
-    return with_bodies(path, bodies)
+    return appended(path, *bodies)
 
 
 def count(path: tuple[Entry, ...]) -> int:

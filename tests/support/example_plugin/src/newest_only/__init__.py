@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.protocol import (
@@ -14,7 +15,6 @@ from roo_tui.context.strategies.protocol import (
     Thresholds,
     Verdict,
 )
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Reduction, Truncation
@@ -85,7 +85,7 @@ class KeepsThree:
     """At least three messages must be left."""
 
     def check(self, inputs: ReductionInput, bodies: Sequence[Body]) -> Verdict:
-        left = len(effective_history(with_bodies(inputs.path, bodies)))
+        left = len(effective_history(appended(inputs.path, *bodies)))
         return Verdict(left >= 3, () if left >= 3 else (f"only {left} messages would be left",), min(1.0, left / 10))
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from roo_tui.context.history.effective import effective_history, truncation_line
-from roo_tui.context.sliding_window import truncate
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.domain.blocks import Block, Text, ToolResult
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
 from tests.support.histories import History
@@ -28,7 +28,7 @@ def talk(*lengths: int) -> History:
 
 
 def hides(history: History) -> tuple[int, ...] | None:
-    marker = truncate(history.path, COUNTER)
+    marker = slide_window(history.path, COUNTER)
     return marker.hides if marker else None
 
 
@@ -39,11 +39,11 @@ def test_the_older_half_after_the_first_message_is_hidden():
 
 def test_the_figures_are_those_of_the_law():
     history = talk(100, 200, 200, 200, 200)
-    marker = truncate(history.path, COUNTER, ratio=1.5, tokens_before=1000, trigger="forced", reason="it was full")
+    marker = slide_window(history.path, COUNTER, ratio=1.5, tokens_before=1000, trigger="forced", reason="it was full")
     assert marker is not None
     freed = 400 - len(truncation_line(2).text)
     assert marker.figures.tokens_after == 1000 - int(1.5 * freed)
-    assert (marker.figures.trigger, marker.figures.strategy, marker.figures.ratio) == ("forced", "truncation", 1.5)
+    assert (marker.figures.trigger, marker.figures.strategy, marker.figures.ratio) == ("forced", "sliding window", 1.5)
     assert marker.reason == "it was full"
 
 
@@ -99,7 +99,7 @@ def test_a_mask_that_comes_off_counts():
 def test_truncating_again_and_again_ends_and_each_time_less_is_sent():
     history = talk(*[300] * 15)
     counts = [sum(COUNTER.count_blocks(message.blocks) for message in effective_history(history.path))]
-    while marker := truncate(history.path, COUNTER):
+    while marker := slide_window(history.path, COUNTER):
         history.add(marker)
         counts.append(sum(COUNTER.count_blocks(message.blocks) for message in effective_history(history.path)))
     assert counts == sorted(counts, reverse=True)
