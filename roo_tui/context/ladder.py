@@ -38,6 +38,14 @@ Prelude = Callable[[ReductionInput, TokenCounter], Mask | None]
 """The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
 
 
+OnFallback = Callable[[str, str], Awaitable[None]]
+"""Is told when the model rung did not help: why, and the rung that is taken instead."""
+
+
+async def _nobody(message: str, next_rung: str) -> None:
+    """Nobody wants to know."""
+
+
 async def native(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> tuple[Body, ...]:
     """The model rung where no other strategy was chosen: one condense."""
     return (await condense(given, services, options),)
@@ -51,6 +59,7 @@ async def reduce(
     *,
     strategy: Strategy = native,
     prelude: Prelude | None = None,
+    on_fallback: OnFallback = _nobody,
     min_gain: int = 0,
     due: bool = False,
 ) -> tuple[Body, ...]:
@@ -81,6 +90,7 @@ async def reduce(
         if options.fallback == "error":
             return bodies
         if options.fallback == "outline" and (marker := await _outline(given, services, options)) is not None:
+            await on_fallback(reason, "outline")
             bodies = (*bodies, marker)
     last = _last(bodies)
     if isinstance(last, Condense | Mask | Truncation):
@@ -93,7 +103,11 @@ async def reduce(
             context_tokens=last.figures.tokens_after,
         )
     truncation = await asyncio.to_thread(slide_window_to, given, services.counter, target, reason)
-    return bodies if truncation is None else (*bodies, truncation)
+    if truncation is None:
+        return bodies
+    if options.auto_condense:
+        await on_fallback(reason, "sliding window")
+    return (*bodies, truncation)
 
 
 def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int = 0) -> int:

@@ -15,12 +15,12 @@ from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import Comparison, CondensePlan
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.model_limits import LearnedLimits
 from roo_tui.engine.models import DEMO_PROFILE, Models
-from roo_tui.engine.previews import CondenseRequest, Preset, compare
+from roo_tui.engine.previews import compare
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 
 _CALIBRATION_KEY = "calibration"
 _STATED_KEY = "stated limits"
+
+_AS_SET = CondenseRequest()
 
 
 class Engine:
@@ -224,33 +226,31 @@ class Engine:
 
     # Context.
 
-    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> None:
-        """Condense now, or at the next safe boundary of the turn that runs.
-
-        `strategy` and `preset` (of `smart`) are for this run; blank means what the settings say.
+    async def condense(self, request: CondenseRequest = _AS_SET) -> None:
+        """Condense now, or at the next safe boundary of the turn that runs; what was previewed is what runs.
 
         Raises:
             CommandRefused: a condense is running.
         """
-        session, asked = self._open(), CondenseRequest(instructions, strategy, preset)
+        session = self._open()
         session.task.require_writable()
         if session.context.condensing:
-            raise CommandRefused("A condense is running already; Escape cancels it.")
+            raise CommandRefused("A condense is running already; Esc cancels it.")
         if self.busy:
-            session.context.ask_for_condense(asked)
+            session.context.ask_for_condense(request)
             return
-        self._start(self._condense(session, asked))
+        self._start(self._condense(session, request))
 
-    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> CondensePlan:
+    async def preview_condense(self, request: CondenseRequest = _AS_SET) -> CondensePreview:
         """Return what a condense would do now, without a model being asked and without a change.
 
         Raises:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         self._require_idle()
-        return await self._open().context.plan(CondenseRequest(instructions, strategy, preset), specs())
+        return await self._open().context.preview(request, specs())
 
-    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]:
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[CondensePreview]:
         """Return what each strategy would come to on a file of messages or a stored task (by its id); changes nothing.
 
         Raises:
@@ -378,10 +378,10 @@ class Engine:
         if not job.cancelled() and (error := job.exception()) is not None:
             log.error("a job failed", exc_info=error)
 
-    async def _condense(self, session: Session, asked: CondenseRequest) -> None:
+    async def _condense(self, session: Session, request: CondenseRequest) -> None:
         """Condense, then send what was queued meanwhile."""
         waiting = {item.id for item in session.task.queue}
-        await session.context.condense(asked, specs())
+        await session.context.condense(request, specs())
         self._header_changed()
         if any(item.id not in waiting for item in session.task.queue):
             await run_turns(self._runtime, session, "", lambda _: None)

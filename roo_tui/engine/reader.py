@@ -12,7 +12,6 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import (
     ContextBreakdown,
     ContextUse,
-    Forecast,
     FoundEntry,
     Header,
     RewindPoint,
@@ -20,10 +19,8 @@ from roo_tui.domain.views import (
     Row,
 )
 from roo_tui.engine.exchange import export_text
-from roo_tui.engine.previews import forecasts
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
-from roo_tui.tools.registry import specs
 from roo_tui.workspace.listing import all_files
 
 
@@ -62,16 +59,6 @@ class Reader:
     def pinned(self) -> tuple[EntryId, ...]:
         """Return the entries of the open task whose text is kept word for word, in their order."""
         return pinned(self.session.task.log.path()) if self.session else ()
-
-    async def forecasts(self) -> tuple[Forecast, ...]:
-        """Return what a condense would come to now, the way that would be taken first.
-
-        Raises:
-            CondenseRefused: there is nothing to condense, or nothing to gain.
-        """
-        if self.session is None:
-            return ()
-        return await forecasts(self._runtime, await self.session.context.given("manual", specs()))
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()

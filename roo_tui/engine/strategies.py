@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from roo_tui.context.ladder import native
@@ -14,13 +15,14 @@ from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
+from roo_tui.domain.previews import CondensePreview
 from roo_tui.engine.condense_inputs import asker
 from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
-    from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, StrategyPlan, Thresholds
-    from roo_tui.context.strategies.runner import Runner
+    from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
+    from roo_tui.context.strategies.runner import PreparedRun, Runner
 
 
 class Strategies:
@@ -30,6 +32,7 @@ class Strategies:
         self._runtime = runtime
         self._tell = tell
         self._loaded: Runner | None = None
+        self._previewed: PreparedRun | None = None
 
     async def run(
         self, given: ReductionInput, services: ReductionServices, options: ContextOptions, *, wanted: str = ""
@@ -46,17 +49,30 @@ class Strategies:
         name = wanted or options.strategy
         try:
             chosen = self._options(options, in_turn=given.trigger == "automatic")
-            return await runner.run(given, services, chosen, name)
+            prepared, self._previewed = self._previewed, None
+            return await runner.run(given, services, chosen, name, prepared=prepared)
         except (CommandRefused, SettingsError) as error:
             if isinstance(error, CondenseRefused) or given.trigger in ("manual", "switch"):
                 raise
             self._tell(f"{error} A summary is made instead.")
             return await native(given, services, options)
 
-    async def plan(self, given: ReductionInput, options: ContextOptions, *, wanted: str = "") -> "StrategyPlan":
-        """Return what a run would do, without asking a model."""
+    async def preview(self, given: ReductionInput, options: ContextOptions, *, wanted: str = "") -> CondensePreview:
+        """Return what a run would do, without asking a model; the next `run` carries it out where it still fits.
+
+        Raises:
+            CommandRefused: there is no strategy of this name, or nothing to do for it.
+            SettingsError: its configuration cannot be used.
+        """
         runner = await self._runner()
-        return await runner.plan(given, self._options(options, in_turn=False), wanted or options.strategy)
+        name = wanted or options.strategy
+        self._previewed = await runner.prepare(given, self._options(options, in_turn=False), name)
+        shown = self._previewed.plan.preview
+        return replace(shown, preset=options.smart_preset) if shown.strategy == "smart" else shown
+
+    async def fell_back(self, given: ReductionInput, options: ContextOptions, message: str, next_rung: str) -> None:
+        """Tell the listeners of plug-ins that the strategy did not help, and what is done instead."""
+        (await self._runner()).fell_back(given, options.strategy, next_rung, message)
 
     async def is_due(self, given: ReductionInput, options: ContextOptions) -> bool:
         """Say whether the strategy's own trigger is reached; without one nothing is loaded."""

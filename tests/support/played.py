@@ -25,6 +25,7 @@ from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import TurnEnded
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
 from roo_tui.engine.project_rules import system_prompt
 from roo_tui.engine.request import build_request
@@ -318,10 +319,10 @@ class Conversation:
                 await self._cancelled(operation)
             case CondenseNow(fault=fault, instructions=instructions, strategy=strategy, preset=preset):
                 self._misbehave(fault)
-                await engine.condense(instructions, strategy=strategy, preset=preset)
+                await engine.condense(CondenseRequest(instructions, strategy, preset))
                 await self._settled()
             case MaskNow():
-                await engine.condense(strategy="lossless")
+                await engine.condense(CondenseRequest(strategy="lossless"))
                 await self._settled()
             case TruncateNow():
                 await engine.truncate()

@@ -25,7 +25,6 @@ from roo_tui.context.condense.attachments import (
 from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep, standing_commands
 from roo_tui.context.condense.marker import SummaryDraft, build_marker
 from roo_tui.context.condense.outline import outline_summary
-from roo_tui.context.condense.preview import Forecast
 from roo_tui.context.condense.request import (
     LEAST_OUTPUT,
     MOST_OUTPUT,
@@ -46,6 +45,7 @@ from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
+from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.requests import Request
 from roo_tui.prompt_files import render
 
@@ -58,8 +58,8 @@ class PreparedCondense:
     """A condense that is about to be performed. `raw_hidden` are raw tokens.
 
     `ask` is the request of the fresh or cached shape, None for the staged one, which has `stages`. `otherwise` is what
-    is asked where the model answers the cached shape with tool calls. `forecasts` are of every shape that was possible,
-    the chosen one first.
+    is asked where the model answers the cached shape with tool calls. `preview` is of the chosen shape and has those of
+    the others that were possible.
     """
 
     shape: Literal["fresh", "cached", "staged"]
@@ -68,7 +68,7 @@ class PreparedCondense:
     ask: Request | None
     own_prompt: bool
     required: Required
-    forecasts: tuple[Forecast, ...]
+    preview: CondensePreview
     stages: Stages | None = None
     otherwise: Request | None = None
     remarks: tuple[str, ...] = ()
@@ -95,8 +95,19 @@ async def condense(given: ReductionInput, services: ReductionServices, options: 
         CondenseError: the model failed, took too long, answered nothing or with a tool call, or its summary is not
             smaller.
     """
-    started = time.monotonic()
     plan = await asyncio.to_thread(prepare, given, services.counter, options)
+    return await carry_out(plan, given, services, options)
+
+
+async def carry_out(
+    plan: PreparedCondense, given: ReductionInput, services: ReductionServices, options: ContextOptions
+) -> Condense:
+    """Return the marker of a condense that was prepared on this very input.
+
+    Raises:
+        CondenseError: as `condense` does.
+    """
+    started = time.monotonic()
     # Each part of a staged condense takes as long as a condense of its own.
     limit_s = options.condense_time_limit_s * (1 if plan.stages is None else len(plan.stages.parts) + 1)
     try:
@@ -108,13 +119,13 @@ async def condense(given: ReductionInput, services: ReductionServices, options: 
             "choose another model, or raise the time limit in the settings."
         )
         raise CondenseError(failed(given, services, message)) from error
-    material = SummaryDraft(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
-    marker = await build_marker(material, given, services, options)
+    draft = SummaryDraft(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
+    marker = await build_marker(draft, given, services, options)
     figures = replace(
         marker.figures,
         usage=services.usage,
         cost_usd=services.cost_usd,
-        forecast_usd=plan.forecasts[0].cost_usd,
+        forecast_usd=plan.preview.cost_usd,
         model=given.writer.model.id,
         duration_s=time.monotonic() - started,
     )
@@ -137,8 +148,8 @@ async def outlined(given: ReductionInput, services: ReductionServices, options: 
         return hiding, outline_summary(given.path, counter, budget=budget, todos=todos)
 
     hiding, answer = await asyncio.to_thread(write)
-    material = SummaryDraft(answer, "outline", hiding.hides, hiding.raw_hidden, hiding.required, hiding.remarks)
-    marker = await build_marker(material, given, services, options)
+    draft = SummaryDraft(answer, "outline", hiding.hides, hiding.raw_hidden, hiding.required, hiding.remarks)
+    marker = await build_marker(draft, given, services, options)
     figures = replace(marker.figures, cost_usd=0.0, forecast_usd=0.0, duration_s=time.monotonic() - started)
     return replace(marker, figures=figures)
 
@@ -146,27 +157,18 @@ async def outlined(given: ReductionInput, services: ReductionServices, options: 
 def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> PreparedCondense:
     """Return what a condense will hide, how the model is asked, and what that will cost.
 
-    Counts the whole history: call it in a thread. This is also the forecast shown before a condense.
+    Counts the whole history: call it in a thread. Its `preview` is what a user is shown before a condense.
 
     Raises:
         CondenseRefused: there is nothing to condense, or nothing would be gained.
         HistoryTooLong: the request would not fit into the model's window, in parts neither.
     """
     hiding = _hiding(given, counter, options)
+    shape: Literal["fresh", "cached", "staged"]
     words = instruction(options, given.instructions)
     shaping = RequestShapes(given, counter, hiding.where.hidden, words, counter.count_blocks(hiding.required.blocks))
     by_text, by_cache = shaping.fresh(), shaping.cached()
-    candidates = [candidate for candidate in (by_text, by_cache) if candidate is not None]
-    base = PreparedCondense(
-        shape="fresh",
-        hides=hiding.hides,
-        raw_hidden=hiding.raw_hidden,
-        ask=None,
-        own_prompt=not options.condense_prompt.strip(),
-        required=hiding.required,
-        forecasts=(),
-        remarks=(*hiding.remarks, *_remarks_on_model(given)),
-    )
+    candidates = sorted((one for one in (by_text, by_cache) if one is not None), key=price)
     if not candidates:
         if not _may_stage(given):
             raise HistoryTooLong(
@@ -174,15 +176,24 @@ def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOption
                 "the context is over its limit. Condense by hand, or choose a condense profile with a larger window."
             )
         parts = stages(hiding.where.hidden, words, given, counter)
-        return replace(base, shape="staged", stages=parts, forecasts=(shaping.staged(partial(usage_of, parts)),))
-    candidates.sort(key=price)
-    chosen = candidates[0]
-    return replace(
-        base,
-        shape=chosen.shape,
-        ask=chosen.request,
-        forecasts=tuple(candidate.forecast for candidate in candidates),
-        otherwise=by_text.request if by_text is not None and chosen is by_cache else None,
+        shape, request = "staged", None
+        shown = shaping.staged(len(parts.parts), partial(usage_of, parts))
+    else:
+        chosen, *others = candidates
+        parts, shape, request = None, chosen.shape, chosen.request
+        shown = replace(chosen.preview, alternatives=tuple(other.preview for other in others))
+    remarks = (*hiding.remarks, *_remarks_on_model(given))
+    return PreparedCondense(
+        shape=shape,
+        hides=hiding.hides,
+        raw_hidden=hiding.raw_hidden,
+        ask=request,
+        own_prompt=not options.condense_prompt.strip(),
+        required=hiding.required,
+        preview=replace(shown, remarks=remarks),
+        stages=parts,
+        otherwise=by_text.request if by_text is not None and shape == "cached" else None,
+        remarks=remarks,
     )
 
 

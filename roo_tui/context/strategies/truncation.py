@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
@@ -51,16 +52,9 @@ class TruncationStrategy:
     enabled: bool = True
     priority: int = 40
 
-    def should_activate(self, given: ReductionInput) -> bool:
-        return len(effective_history(given.path)) > KEPT_RECENT + 1
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        del given
-        return 0.0
-
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        if self.should_activate(given):
+        if len(effective_history(given.path)) > KEPT_RECENT + 1:
             return ()
         return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} stay.",)
 
@@ -78,7 +72,7 @@ class _Hiding:
     """What is hidden so far, and how many raw tokens that frees."""
 
     def __init__(self, given: ReductionInput, options: StrategyOptions, target: int) -> None:
-        self._reduction_input = given
+        self._given = given
         self._options = options
         self._counter = options.counter
         self._goal = raw_goal(given, target)
@@ -135,7 +129,7 @@ class _Hiding:
         masked: dict[EntryId, int] = {}
         for place, (_, gain) in self._masks.items():
             masked[place.entry_id] = masked.get(place.entry_id, 0) + gain
-        for number in range(len(units)) if selector is None else selector.order(self._reduction_input, units):
+        for number in range(len(units)) if selector is None else selector.order(self._given, units):
             if self._hidden and self._freed - line >= self._goal:
                 return
             for message in units[number]:
@@ -149,7 +143,7 @@ class _Hiding:
         Raises:
             CondenseRefused: nothing is hidden, or nothing is gained by it.
         """
-        given = self._reduction_input
+        given = self._given
         if self._count_hidden() <= self._masked_in_hidden():
             # The line that says how many are hidden would cost more than they do.
             self._hidden.clear()
@@ -177,7 +171,7 @@ class _Hiding:
             before = after
         if before >= given.context_tokens:
             raise CondenseRefused("There is nothing old enough to truncate.")
-        return StrategyPlan(strategy, given.context_tokens, before, tuple(bodies))
+        return StrategyPlan(preview_of_bodies(given, strategy, bodies, self._counter), tuple(bodies))
 
     def _masked_in_hidden(self) -> int:
         """Return the raw tokens that masks alone would free of what is hidden, or of what points there."""

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies import reduction_math as figures
@@ -64,22 +65,17 @@ class LosslessStrategy:
     enabled: bool = True
     priority: int = 30
 
-    def should_activate(self, given: ReductionInput) -> bool:
-        return len(effective_history(given.path)) > 1
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        del given
-        return 0.0
-
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        return () if self.should_activate(given) else ("There are not enough messages to mask anything yet.",)
+        return (
+            () if len(effective_history(given.path)) > 1 else ("There are not enough messages to mask anything yet.",)
+        )
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         marker = mask(given, options.counter, in_turn=options.in_turn)
         if marker is None:
-            raise CondenseRefused("Nothing in this conversation stands in it twice or is out of date.")
-        return StrategyPlan(self.id, given.context_tokens, marker.figures.tokens_after, (marker,))
+            raise CondenseRefused("No duplicate or outdated content found.")
+        return StrategyPlan(preview_of_bodies(given, self.id, (marker,), options.counter), (marker,))
 
 
 def mask(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:

@@ -284,13 +284,13 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     assert marker.figures.tokens_after == now.context_tokens - round(1.5 * freed)
     assert marker.figures.strategy == "lossless"
     plan = LosslessStrategy().prepare(now, StrategyOptions(counter))
-    assert plan.tokens_after == marker.figures.tokens_after
+    assert plan.preview.tokens_after == marker.figures.tokens_after
 
 
 def test_where_nothing_stands_twice_it_is_refused(counter: TokenCounter):
     work = Work()
     work.read("a.py", "\n".join(LINES))
-    with pytest.raises(CondenseRefused, match="twice"):
+    with pytest.raises(CondenseRefused, match="No duplicate"):
         LosslessStrategy().prepare(inputs(work.path, counter), StrategyOptions(counter))
 
 

@@ -386,7 +386,7 @@ async def test_without_summaries_preparing_is_all_there_is_to_do(counter: TokenC
     given = options(counter, individual(results=SUPPRESS))
     now = inputs(history.path, counter)
     plan = SmartStrategy().prepare(now, given)
-    assert plan.model_calls == 0
+    assert plan.preview.model_calls == 0
     assert plan.bodies == await SmartStrategy().perform(
         plan, now, Summariser([ModelError("no")]).services(counter), given
     )
@@ -397,12 +397,12 @@ async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCou
     given = options(counter, individual(results=SUMMARIZE))
     now = inputs(history.path, counter)
     plan = SmartStrategy().prepare(now, given)
-    assert (plan.model_calls, plan.bodies) == (8, ())
+    assert (plan.preview.model_calls, plan.bodies) == (8, ())
     model = Summariser(["word " * 50])
     bodies = await SmartStrategy().perform(plan, now, model.services(counter), given)
     last = bodies[-1]
     assert isinstance(last, Mask)
-    assert abs(last.figures.tokens_after - plan.tokens_after) < 30
+    assert abs(last.figures.tokens_after - plan.preview.tokens_after) < 30
 
 
 async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs(counter: TokenCounter):
@@ -424,7 +424,10 @@ async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
 
 def test_the_price_is_not_known_where_the_models_is_not(counter: TokenCounter):
     history = steps()
-    assert SmartStrategy().estimate_cost(inputs(history.path, counter, model=ModelInfo("x", "y"))) is None
-    assert SmartStrategy().estimate_cost(inputs(history.path, counter)) == pytest.approx(
-        (inputs(history.path, counter).context_tokens + 20_000) / 1e6
+    wanted = options(counter, individual(recent=4, results=SUMMARIZE))
+    known = SmartStrategy().prepare(inputs(history.path, counter), wanted).preview
+    assert known.model_calls and known.cost_usd == pytest.approx(
+        (known.usage.input_tokens + 10 * known.usage.output_tokens) / 1e6
     )
+    unpriced = inputs(history.path, counter, model=ModelInfo("x", "y"))
+    assert SmartStrategy().prepare(unpriced, wanted).preview.cost_usd is None

@@ -43,7 +43,7 @@ def test_oldest_results_go_first_and_only_as_many_as_it_takes(counter: TokenCoun
     (marker,) = plan.bodies
     assert isinstance(marker, Mask)
     assert [item.entry_id for item in marker.items] == [3, 5]
-    assert now.context_tokens - 800 < plan.tokens_after <= now.context_tokens - 400
+    assert now.context_tokens - 800 < plan.preview.tokens_after <= now.context_tokens - 400
     after = effective_history(appended(history.path, *plan.bodies))
     assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
 
@@ -52,7 +52,7 @@ def test_by_hand_without_a_target_about_half_goes(counter: TokenCounter):
     history = steps(30)
     now = inputs(history.path, counter)
     plan = TruncationStrategy().prepare(now, StrategyOptions(counter))
-    assert 0.4 * now.context_tokens < plan.tokens_after <= 0.5 * now.context_tokens
+    assert 0.4 * now.context_tokens < plan.preview.tokens_after <= 0.5 * now.context_tokens
 
 
 def test_texts_that_stand_again_later_go_before_whole_units(counter: TokenCounter):
@@ -137,6 +137,6 @@ def test_a_mask_that_points_to_what_goes_now_says_that_it_is_hidden(counter: Tok
     after = effective_history(appended(history.path, *plan.bodies))
     shown = [block.content for message in after for block in message.blocks if isinstance(block, ToolResult)]
     assert "[Same content as" not in str(shown[:2])
-    assert plan.tokens_after == now.context_tokens - counter.count_messages(
+    assert plan.preview.tokens_after == now.context_tokens - counter.count_messages(
         effective_history(history.path)
     ) + counter.count_messages(after)
