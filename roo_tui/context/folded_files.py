@@ -36,7 +36,9 @@ async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles
         found = await outlines(batch)
         unreadable += len(batch) - len(found)
         for path, outline in found:
-            section = render("condense/folded_file", path=path, outline=outline.rstrip()) if outline.strip() else ""
+            section = (
+                render("summary_message/file_outline", path=path, outline=outline.rstrip()) if outline.strip() else ""
+            )
             if len(section) > budget:
                 section = _cut(path, outline.rstrip(), budget)
                 budget = len(section)
@@ -69,10 +71,12 @@ def _cut(path: str, outline: str, budget: int) -> str:
     if budget < _LEAST_SPACE:
         return ""
     lines = outline.split("\n")
-    cut = render("condense/folded_cut")
-    left = budget - len(render("condense/folded_file", path=path, outline=cut))
+    cut = render("summary_message/outline_cut")
+    left = budget - len(render("summary_message/file_outline", path=path, outline=cut))
     kept = 0
     while kept < len(lines) and len(lines[kept]) + 1 <= left:
         left -= len(lines[kept]) + 1
         kept += 1
-    return render("condense/folded_file", path=path, outline="\n".join([*lines[:kept], cut])) if kept > 1 else ""
+    return (
+        render("summary_message/file_outline", path=path, outline="\n".join([*lines[:kept], cut])) if kept > 1 else ""
+    )

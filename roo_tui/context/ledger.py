@@ -78,7 +78,9 @@ def ledger_block(
         return None
     now = dict(on_disk)
     lines = [line for line in (_test_line(facts.test), _todos_line(facts.todos)) if line]
-    left = MOST_TOKENS / ratio - counter.count_text(render("condense/ledger", lines="\n".join([*lines, _more(9_999)])))
+    left = MOST_TOKENS / ratio - counter.count_text(
+        render("summary_message/ledger", lines="\n".join([*lines, _more(9_999)]))
+    )
     shown = 0
     for fact in facts.files[:MOST_FILES]:
         line = _file_line(fact, now)
@@ -89,7 +91,7 @@ def ledger_block(
         shown += 1
     if shown < len(facts.files):
         lines.append(_more(len(facts.files) - shown))
-    return Text(render("condense/ledger", lines="\n".join(lines)))
+    return Text(render("summary_message/ledger", lines="\n".join(lines)))
 
 
 def _file_line(fact: FileFact, now: dict[str, str]) -> str:

@@ -87,7 +87,7 @@ class _Log:
 
     def summary(self, sizes: _Sizes) -> str:
         return render(
-            "condense/outline",
+            "outline_summary/summary",
             intent=self._intent(sizes),
             concepts=self._concepts(sizes),
             files=self._files(sizes),

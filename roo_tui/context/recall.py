@@ -46,16 +46,16 @@ async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
 def _by_words(words: Sequence[str], path: Sequence[Entry], found: Sequence[EntryId], newest_first: bool) -> str:
     hidden = recallable(path)
     if not hidden:
-        return render("replies/recall_empty")
+        return render("tools/recall_history/nothing_hidden")
     hits = [hidden[entry_id] for entry_id in found if entry_id in hidden]
     if not hits:
         newest = sorted(hidden.values(), key=lambda entry: -entry.id)[:_LISTED]
-        return render("replies/recall_nothing", entries=_listed(newest))
+        return render("tools/recall_history/nothing_found", entries=_listed(newest))
     if newest_first:
         hits = sorted(hits[:_BEST], key=lambda entry: -entry.id)
     parts = [_shown(entry, excerpt(entry_text(entry), words)) for entry in hits[:_SHOWN]]
     if rest := hits[_SHOWN : _SHOWN + _LISTED]:
-        parts.append(render("replies/recall_more", entries=_listed(rest)))
+        parts.append(render("tools/recall_history/more", entries=_listed(rest)))
     return "\n\n".join(parts)
 
 
@@ -66,14 +66,14 @@ def by_ids(wanted: Sequence[tuple[EntryId, int]], path: Sequence[Entry]) -> str:
     parts = []
     for entry_id, start in wanted:
         if entry_id not in entries:
-            parts.append(render("replies/recall_unknown", ref=entry_ref(entry_id)))
+            parts.append(render("tools/recall_history/unknown", ref=entry_ref(entry_id)))
             continue
         text = entry_text(entries[entry_id])
         content = text[start : start + most]
         if start + most < len(text):
             end = start + most
             rest = f"{entry_ref(entry_id)}:{end}"
-            content += "\n" + render("replies/recall_rest", shown=f"{end:,}", total=f"{len(text):,}", next=rest)
+            content += "\n" + render("tools/recall_history/rest", shown=f"{end:,}", total=f"{len(text):,}", next=rest)
         parts.append(_shown(entries[entry_id], content))
     return "\n\n".join(parts)
 
@@ -164,7 +164,7 @@ def excerpt(text: str, terms: Sequence[str], most: int = _EXCERPT) -> str:
 
 
 def _shown(entry: Entry, content: str) -> str:
-    return render("replies/recalled", ref=entry_ref(entry.id), what=title(entry, _LINE), content=content)
+    return render("tools/recall_history/entry", ref=entry_ref(entry.id), what=title(entry, _LINE), content=content)
 
 
 def _listed(entries: Sequence[Entry]) -> str:

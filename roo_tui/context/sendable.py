@@ -93,7 +93,7 @@ def _result(block: ToolResult) -> ToolResult:
         ):
             content = block.content
     if block.is_error and (not content or (isinstance(content, str) and _is_blank(content))):
-        content = render("condense/empty_error")
+        content = render("history/empty_error")
     elif not content:
         content = ""
     return block if content is block.content else replace(block, content=content)

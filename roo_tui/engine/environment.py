@@ -21,7 +21,7 @@ def environment_details(runtime: Runtime, task: OpenTask, now: datetime) -> str:
     ]
     details = "\n".join(section for section in sections if section)[:DETAILS_LIMIT]
     return render(
-        "system/turn_environment",
+        "environment_details/block",
         time=now.astimezone().isoformat(timespec="minutes"),
         workspace=str(runtime.root),
         details=details,

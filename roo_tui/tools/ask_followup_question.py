@@ -33,6 +33,10 @@ class AskFollowupQuestion:
     async def run(self, plan: Plan, context: ToolContext) -> Outcome:
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
-        words = render("replies/answer", answer=answer) if answer else render("replies/no_answer")
+        words = (
+            render("tools/ask_followup_question/answer", answer=answer)
+            if answer
+            else render("tools/ask_followup_question/no_answer")
+        )
         view = TextView(f"{question}\n\n> {answer}" if answer else question, True)
         return Outcome(words, view, CallFacts("question"), detail=one_line(answer, 60))

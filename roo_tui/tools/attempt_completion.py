@@ -29,4 +29,4 @@ class AttemptCompletion:
         return Plan(one_line(result), Effect.FINISH, TextView(result, True))
 
     async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
-        return Outcome(render("replies/completed"), plan.view, CallFacts("finish"))
+        return Outcome(render("tools/attempt_completion/completed"), plan.view, CallFacts("finish"))

@@ -47,9 +47,9 @@ class ListFiles:
             return refused_outcome(error)
         prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
         items = tuple(well_formed(str(name))[len(prefix) :] for name in names)
-        words = "\n".join(items) or render("replies/folder_empty", path=location.shown)
+        words = "\n".join(items) or render("tools/list_files/empty", path=location.shown)
         if more:
-            words += "\n" + render("replies/list_cut", limit=LIMIT)
+            words += "\n" + render("tools/list_files/cut", limit=LIMIT)
         count = f"{len(items)}{'+' if more else ''} {'name' if len(items) == 1 else 'names'}"
         return Outcome(
             words,

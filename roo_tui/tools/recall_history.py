@@ -24,10 +24,10 @@ class RecallHistory:
 
     async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> Plan | Failure:
         if context.recall is None:
-            return Failure(render("replies/recall_unavailable"), title=self.name)
+            return Failure(render("tools/recall_history/unavailable"), title=self.name)
         wanted = arguments.id.strip() or arguments.query.strip()
         if not wanted:
-            return Failure(render("replies/recall_arguments"), title=self.name)
+            return Failure(render("tools/recall_history/no_arguments"), title=self.name)
         if arguments.id.strip():
             wanted = " ".join(part if part[:1] in "eE" else f"e{part}" for part in wanted.replace(",", " ").split())
         return Plan(wanted, Effect.READ, state=wanted)

@@ -32,13 +32,13 @@ class UpdateTodoList:
     async def plan(self, arguments: UpdateTodoListArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
         todos = parse_todos(arguments.todos)
         if isinstance(todos, str):
-            return Failure(render("replies/todos_malformed", line=todos))
+            return Failure(render("tools/update_todo_list/malformed", line=todos))
         done = sum(state == "done" for _, state in todos)
         return Plan(f"{done} of {len(todos)} done", Effect.TODO, TodoView(todos), state=todos)
 
     async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
         return Outcome(
-            render("replies/todos_updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
+            render("tools/update_todo_list/updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
         )
 
 

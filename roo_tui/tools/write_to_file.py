@@ -41,6 +41,6 @@ def _plan(context: ToolContext, location: Location, content: str) -> Plan | Fail
         original = context.workspace.read_for_edit(location)
     except Refused as error:
         return refusal(error)
-    reply = "replies/file_created" if original is None else "replies/file_written"
+    reply = "tools/write_to_file/created" if original is None else "tools/write_to_file/written"
     report = render(reply, path=location.shown, lines=len(lines_of(content)))
     return plan_change(context, location, original, content, "write", report)

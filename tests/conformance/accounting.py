@@ -62,11 +62,11 @@ def _is_blank_result(block: Any) -> bool:
 
 def is_synthetic(block: Any) -> bool:
     """Say whether a block is the result we write for a call that has none."""
-    return bool(block["type"] == "tool_result" and block["content"] == render("condense/missing_result"))
+    return bool(block["type"] == "tool_result" and block["content"] == render("history/missing_result"))
 
 
 def _start() -> dict[str, str]:
-    return {"type": "text", "text": render("condense/earlier_start")}
+    return {"type": "text", "text": render("history/earlier_start")}
 
 
 def _turns(messages: Sequence[Plain], found: Findings, kept: set[int]) -> list[_Turn]:
@@ -164,7 +164,7 @@ def _counterpart(
             found.better("results-keep-their-place")
             return match
         said = _said(block).strip()
-        late = {"type": "text", "text": render("condense/late_result", content=said)}
+        late = {"type": "text", "text": render("history/late_result", content=said)}
         match = next((one for one in left if one == late), None)
         if match is not None or not text_of(block):
             found.better("late-result-goes-as-text")
@@ -193,7 +193,7 @@ def _said(result: Any) -> str:
     parts = result["content"] if isinstance(result["content"], list) else [{"text": result["content"]}]
     words = "\n".join(part["text"] for part in parts if part.get("text", "").strip())
     if result.get("is_error"):
-        return words or render("condense/empty_error")
+        return words or render("history/empty_error")
     return text_of(result)
 
 
@@ -212,4 +212,4 @@ def text_of(result: Any) -> str:
     content = result["content"]
     parts = [content] if isinstance(content, str) else [part.get("text", "[Image]") for part in content]
     words = "\n".join(part for part in parts if part.strip())
-    return words or (render("condense/empty_error") if result.get("is_error") else "")
+    return words or (render("history/empty_error") if result.get("is_error") else "")

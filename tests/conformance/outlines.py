@@ -68,19 +68,19 @@ def _within_limit(ours: FoldedFiles, limit: int, found: Findings) -> None:
 
 
 def _is_whole_or_cut_between_lines(section: str, path: str, text: str, last: bool, found: Findings) -> None:
-    whole = render("condense/folded_file", path=path, outline=text.rstrip())
+    whole = render("summary_message/file_outline", path=path, outline=text.rstrip())
     if section == whole:
         return
     found.check(last, f"{path} is cut and not the last")
     lines = section.split("\n")
-    at = lines.index(render("condense/folded_cut")) if render("condense/folded_cut") in lines else -1
+    at = lines.index(render("summary_message/outline_cut")) if render("summary_message/outline_cut") in lines else -1
     if found.check(at > 0, f"{path} is cut without saying so"):
         found.expect("lines before the cut", whole.split("\n")[:at], lines[:at])
 
 
 def _cut_would_be_empty(left: int, path: str, texts: dict[str, str]) -> bool:
-    head = "\n".join([*texts[path].split("\n")[:2], render("condense/folded_cut")])
-    return len(render("condense/folded_file", path=path, outline=head)) > left
+    head = "\n".join([*texts[path].split("\n")[:2], render("summary_message/outline_cut")])
+    return len(render("summary_message/file_outline", path=path, outline=head)) > left
 
 
 def _same_definitions(path: str, text: str, theirs: str, ours: str, found: Findings) -> None:

@@ -171,7 +171,10 @@ def _length(text: str) -> int:
 @cache
 def own_instructions() -> tuple[str, ...]:
     """The beginnings of our words for summarising in parts, which the data has no words for either."""
-    part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
+    part, merge = (
+        render("condense_staged/part", number="\0", parts="\0"),
+        render("condense_staged/merge", instruction="\0"),
+    )
     return part.partition("\0")[0], merge.partition("\0")[0]
 
 

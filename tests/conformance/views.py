@@ -143,7 +143,7 @@ def _same_result(block: Any, told: Plain, before: Sequence[Plain], turn: Sequenc
         elif found.check(ours is not None, f"the call {call_id} has no result"):
             found.better("results-keep-their-ids")
         return
-    late = {"type": "text", "text": render("condense/late_result", content=words.strip())}
+    late = {"type": "text", "text": render("history/late_result", content=words.strip())}
     same = any(text_of(one) == words for one in results) or any(
         text_of(one) == words for message in before for one in message.blocks if _is(one, "tool_result")
     )

@@ -46,7 +46,7 @@ async def test_what_the_model_sees_already_is_not_brought_back_by_words() -> Non
     history = conversation()
     assert (
         await recall("ladder", history.path, finds(3))
-        == "Nothing of this conversation is hidden: everything is in your context."
+        == "Nothing in this conversation is hidden: everything is in your context."
     )
     history.condense("a summary")
     visible = history.user("the ladder again")
@@ -104,7 +104,7 @@ async def test_nothing_found_lists_what_could_be_asked_for() -> None:
     history = conversation()
     history.condense("a summary")
     found = await recall("zebra", history.path, finds())
-    assert "No hidden entry holds these words" in found
+    assert "No hidden entry matches" in found
     assert "- e1: the person: Use the blue paint" in found
 
 

@@ -32,10 +32,10 @@ def test_specs_are_chosen_by_name_in_the_registrys_order() -> None:
         registry.specs(["dance"])
 
 
-def test_every_tool_has_exactly_one_prompt_file_without_placeholders() -> None:
-    files = {name.removeprefix("tools/") for name in names() if name.startswith("tools/")}
-    assert files == set(registry.all_tools())
-    assert not any(placeholders(f"tools/{name}") for name in files)
+def test_every_tool_has_exactly_one_description_without_placeholders() -> None:
+    described = {name.removeprefix("tools/") for name in names() if name.startswith("tools/") and name.count("/") == 1}
+    assert described == set(registry.all_tools())
+    assert not any(placeholders(f"tools/{name}") for name in described)
 
 
 async def test_an_unknown_tool_is_told_what_there_is(bench: Bench) -> None:
