@@ -127,21 +127,20 @@ def title(entry: Entry, most: int = _TITLE) -> str:
     """Return what an entry is, in at most so many characters: who spoke, or what the calls were about."""
     match entry.body:
         case UserMessage(calls=calls) if calls:
-            named = (
-                f"{call.tool} {call.facts.path or call.facts.query or ', '.join(call.facts.changed)}" for call in calls
-            )
-            return one_line("result of " + "; ".join(text.strip() for text in named), _TITLE)
+            named = "; ".join(_call_title(call) for call in calls)
+            return one_line(render("tools/recall_history/title_results", calls=named), _TITLE)
         case UserMessage():
-            return "the person"
-        case AssistantMessage(blocks=blocks):
-            names = ", ".join(use.name for use in tool_uses(blocks))
-            return one_line(f"the agent, calling {names}" if names else "the agent", most)
+            return render("tools/recall_history/title_user")
+        case AssistantMessage(blocks=blocks) if names := ", ".join(use.name for use in tool_uses(blocks)):
+            return one_line(render("tools/recall_history/title_calls", tools=names), most)
+        case AssistantMessage():
+            return render("tools/recall_history/title_agent")
         case Condense():
-            return "an earlier summary"
+            return render("tools/recall_history/title_summary")
         case TodosChanged():
-            return "the todo list"
+            return render("tools/recall_history/title_todos")
         case _:
-            return "a note"
+            return render("tools/recall_history/title_other")
 
 
 def _call_title(call: CallRecord) -> str:
