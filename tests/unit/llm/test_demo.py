@@ -246,7 +246,7 @@ def test_what_the_program_adds_is_not_taken_for_a_persons_words() -> None:
         Text(ENVIRONMENT),
         Text("<system-reminder>\n<summary> x\n</system-reminder>"),
         Text('<command name="review">\nLook.\n</command>'),
-        Text("[3 earlier messages are hidden here to make room in the context window.]"),
+        Text("[Earlier messages hidden here to make room in the context window: 3]"),
         ToolResult("t", "fix it"),
     )
     assert human_words(Message("user", added)) == ""
