@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
@@ -23,8 +23,8 @@ _SHOWN_LINES = 60
 
 
 class ApplyDiffArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    diff: str = Field(description="One or more SEARCH/REPLACE blocks.")
+    path: str
+    diff: str
 
 
 class ApplyDiff:

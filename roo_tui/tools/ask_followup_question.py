@@ -13,10 +13,8 @@ from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
 
 
 class AskFollowupQuestionArguments(ToolArguments):
-    question: str = Field(min_length=1, description="The question, clear without further reading.")
-    suggestions: list[str] = Field(
-        default_factory=list, max_length=4, description="Up to 4 answers to pick from, each complete in itself."
-    )
+    question: str = Field(min_length=1)
+    suggestions: list[str] = Field(default_factory=list, max_length=4)
 
 
 class AskFollowupQuestion:

@@ -13,9 +13,7 @@ from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
 
 
 class AttemptCompletionArguments(ToolArguments):
-    result: str = Field(
-        min_length=1, description="What was done and checked, and what is left; no question at the end."
-    )
+    result: str = Field(min_length=1)
 
 
 class AttemptCompletion:

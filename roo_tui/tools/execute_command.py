@@ -23,15 +23,10 @@ BACKGROUND_S = 5
 
 
 class ExecuteCommandArguments(ToolArguments):
-    command: str = Field(min_length=1, description="The command, as for bash.")
-    cwd: str = Field(default=".", description="The folder to run it in, relative to the workspace.")
-    timeout_s: float = Field(
-        default=TIMEOUT_S,
-        gt=0,
-        le=3600,
-        description="Seconds after which the command is ended, or left running if background is true (then 5).",
-    )
-    background: bool = Field(default=False, description="Leave the command running when the time is over.")
+    command: str = Field(min_length=1)
+    cwd: str = "."
+    timeout_s: float = Field(default=TIMEOUT_S, gt=0, le=3600)
+    background: bool = False
 
 
 class ExecuteCommand:

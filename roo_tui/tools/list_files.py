@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import ListView
@@ -19,8 +19,8 @@ LIMIT = 500
 
 
 class ListFilesArguments(ToolArguments):
-    path: str = Field(default=".", description="The folder, relative to the workspace.")
-    recursive: bool = Field(default=False, description="Also list what the folders in it hold.")
+    path: str = "."
+    recursive: bool = False
 
 
 class ListFiles:

@@ -24,9 +24,9 @@ MAX_LINE = 2_000
 
 
 class ReadFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    first_line: int = Field(default=1, ge=1, description="The first line to read; lines count from 1.")
-    last_line: int | None = Field(default=None, ge=1, description="The last line to read; left out: to the end.")
+    path: str
+    first_line: int = Field(default=1, ge=1)
+    last_line: int | None = Field(default=None, ge=1)
 
 
 class ReadFile:

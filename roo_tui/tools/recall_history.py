@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TextView
@@ -12,8 +12,8 @@ from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
 
 
 class RecallHistoryArguments(ToolArguments):
-    query: str = Field(default="", description="Words to look for in what is hidden.")
-    id: str = Field(default="", description="The entry to bring back, for example e42; several are possible.")
+    query: str = ""
+    id: str = ""
 
 
 class RecallHistory:

@@ -39,7 +39,7 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | Failure:
             "replies/invalid_arguments",
             tool=call.name,
             problems=problems(error),
-            arguments=described(tool.Arguments),
+            arguments=described(tool),
         )
         return Failure(words, title=call.name)
     try:

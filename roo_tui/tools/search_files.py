@@ -20,9 +20,9 @@ LIMIT = 300
 
 
 class SearchFilesArguments(ToolArguments):
-    regex: str = Field(min_length=1, description="The regular expression, matched within single lines.")
-    path: str = Field(default=".", description="The folder (or file) to search, relative to the workspace.")
-    file_pattern: str = Field(default="", description="Only files of this name pattern, for example *.py")
+    regex: str = Field(min_length=1)
+    path: str = "."
+    file_pattern: str = ""
 
 
 class SearchFiles:

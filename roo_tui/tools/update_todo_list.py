@@ -3,7 +3,7 @@
 import re
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TodoView
@@ -20,7 +20,7 @@ _STATES: dict[str, TodoState] = {"x": "done", "X": "done", "-": "in_progress", "
 
 
 class UpdateTodoListArguments(ToolArguments):
-    todos: str = Field(description="The whole list as a Markdown checklist: [ ] to do, [-] in progress, [x] done.")
+    todos: str
 
 
 class UpdateTodoList:

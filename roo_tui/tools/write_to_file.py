@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
@@ -16,8 +16,8 @@ from roo_tui.workspace.files import Location, Refused
 
 
 class WriteToFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace; missing folders are made.")
-    content: str = Field(description="The whole content of the file, with nothing left out.")
+    path: str
+    content: str
 
 
 class WriteToFile:

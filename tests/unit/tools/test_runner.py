@@ -26,6 +26,13 @@ def test_every_tool_has_words_and_a_clean_schema() -> None:
             assert not argument.keys() & {"title", "anyOf", "$ref"}, (spec.name, name)
 
 
+def test_what_prompts_say_of_arguments_is_of_those_the_tools_take() -> None:
+    said = {name for name in names() if "/argument_" in name}
+    assert said == {
+        f"tools/{spec.name}/argument_{name}" for spec in registry.specs() for name in spec.schema["properties"]
+    }
+
+
 def test_specs_are_chosen_by_name_in_the_registrys_order() -> None:
     assert [spec.name for spec in registry.specs(["read_file", "list_files"])] == ["list_files", "read_file"]
     with pytest.raises(KeyError, match="dance"):
