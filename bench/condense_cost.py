@@ -16,14 +16,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bench.cache_server import CacheServer
-from roo_tui.context.condense import Services, Situation, condense
-from roo_tui.context.effective import effective_history
+from roo_tui.context.condense.condense import ReductionInput, ReductionServices, condense
+from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import repair
-from roo_tui.context.policy import limits
-from roo_tui.context.pricing import cost
-from roo_tui.context.request_shape import prefix_hash
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import Calibration, TokenCounter, cost
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense
@@ -105,7 +104,7 @@ async def measure(tokens: int, model_id: str, base_url: str) -> dict[str, Any]:
         calibration.learn(info, counter.count_request(_SYSTEM, specs(), request.messages), usage.prompt_tokens)
         said = AssistantMessage((Text(answer),), provider=info.provider, model=info.id, usage=usage)
         path = (*path, Entry(path[-1].id + 1, path[-1].id, path[-1].id + 1, said))
-        situation = Situation(
+        inputs = ReductionInput(
             path=path,
             system=_SYSTEM,
             tools=specs(),
@@ -115,20 +114,23 @@ async def measure(tokens: int, model_id: str, base_url: str) -> dict[str, Any]:
             ratio=calibration.ratio(info),
             trigger="manual",
         )
-        fresh = await _condensed(situation, model, counter)
+        fresh = await _condensed(inputs, model, counter)
         warm = replace(
-            situation, last_prefix=prefix_hash(request), idle_s=1.0, summary_tokens=fresh.figures.usage.output_tokens
+            inputs,
+            last_prefix=prefix_hash(request),
+            idle_s=1.0,
+            summary_tokens=fresh.figures.usage.output_tokens,
         )
         cached = await _condensed(warm, model, counter)
     return _figures(_shape(fresh), _shape(cached), cost(info, usage))
 
 
-async def _condensed(situation: Situation, model: AnthropicModel, counter: TokenCounter) -> Condense:
+async def _condensed(inputs: ReductionInput, model: AnthropicModel, counter: TokenCounter) -> Condense:
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
         async for event in model.stream(request):
             yield event
 
-    return await condense(situation, Services(ask=ask, counter=counter), ContextOptions())
+    return await condense(inputs, ReductionServices(ask=ask, counter=counter), ContextOptions())
 
 
 async def _ask(model: AnthropicModel, request: Request) -> tuple[str, Usage]:

@@ -21,21 +21,20 @@ from itertools import pairwise
 from pathlib import Path
 
 from bench.bound import Shown, size_of, upper_bound
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.orphans import masks_in_force
-from roo_tui.context.strategies.pieces import string_at
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.strategies.pieces import masks_in_force, string_at
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, ToolResult, ToolUse
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.errors import CondenseRefused, RooError
 from roo_tui.domain.markers import MaskItem
 from roo_tui.store.exchange.messages import read_messages
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 from tests.support.rebuilding import Rebuilt, points
 
 WAYS = (
@@ -109,7 +108,7 @@ def _conversations(folder: Path | None, seeds: int) -> Iterator[tuple[str, tuple
 
 
 async def _outcome(name: str, path: tuple[Entry, ...], way: str, preset: str, counter: TokenCounter) -> Outcome:
-    now = situation(path, counter, window=2_000_000)
+    now = inputs(path, counter, window=2_000_000)
     options = StrategyOptions(counter, preset=preset or "balanced")
     registry = built_in()
     strategy = registry.get(way)
@@ -125,7 +124,7 @@ async def _outcome(name: str, path: tuple[Entry, ...], way: str, preset: str, co
     after_path = path
     try:
         bodies = await Runner(registry).run(now, Summariser().services(counter), options, way)
-        after_path = with_bodies(path, bodies)
+        after_path = appended(path, *bodies)
     except RooError as error:
         refused = str(error)
     after = effective_history(after_path)

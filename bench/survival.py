@@ -21,17 +21,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, Services, Situation, outlined
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
+from roo_tui.context.condense.condense import ReductionInput, ReductionServices, outlined
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.history.recall import recall
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.policy import limits
-from roo_tui.context.recall import recall
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store import Store, open_store
@@ -151,7 +151,7 @@ async def condensed_thrice(store: Store, bodies: Sequence[Body], counter: TokenC
             end += 1
         done = end
         try:
-            marker = await outlined(_situation(log, counter), Services(_no_model, counter), ContextOptions())
+            marker = await outlined(_situation(log, counter), ReductionServices(_no_model, counter), ContextOptions())
         except (CondenseRefused, CondenseError) as refusal:
             print(f"  third {third}: {refusal}", file=sys.stderr)
             continue
@@ -173,9 +173,9 @@ def _is_quiet(log: Log) -> bool:
     return legal_cuts(visible)[-1] == len(visible)
 
 
-def _situation(log: Log, counter: TokenCounter) -> Situation:
+def _situation(log: Log, counter: TokenCounter) -> ReductionInput:
     raw = counter.count_messages(effective_history(log.path()))
-    return Situation(
+    return ReductionInput(
         path=log.path(),
         system=(),
         tools=(),

@@ -9,16 +9,16 @@ import logging
 from dataclasses import dataclass
 from typing import Literal
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.guards import overhead_objection
+from roo_tui.context.condense.attachments import receipt_block
+from roo_tui.context.condense.condense import condense
 from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.overflow import Overflow, recognise
-from roo_tui.context.policy import Decision, decide, notice_at
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.summary import receipt_block
-from roo_tui.context.truncate import truncate
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.sliding_window import slide_window
+from roo_tui.context.window.guards import overhead_objection
+from roo_tui.context.window.overflow import Overflow, recognise
+from roo_tui.context.window.policy import Decision, decide, notice_at
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -30,11 +30,10 @@ from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
 from roo_tui.domain.views import CondensePlan
-from roo_tui.engine.asked import Asked, shown_plan
 from roo_tui.engine.background import BackgroundCondense
+from roo_tui.engine.condense_inputs import Sent, condense_model, reduction_input_of, reduction_services_of
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.project import read_project
-from roo_tui.engine.reduction_inputs import Sent, condense_model, services_of, situation_of
+from roo_tui.engine.previews import CondenseRequest, shown_plan
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask
@@ -51,7 +50,7 @@ class ContextControl:
         self._gauge = gauge
         self._guards = Guards()
         self._strategies = Strategies(runtime, self._warn)
-        self._pending: Asked | None = None
+        self._pending: CondenseRequest | None = None
         self._sent: Sent | None = None
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
@@ -62,7 +61,7 @@ class ContextControl:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
         self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
-    def ask_for_condense(self, asked: Asked) -> None:
+    def ask_for_condense(self, asked: CondenseRequest) -> None:
         """Remember a condense asked for during a turn; it runs at the next safe boundary."""
         self._pending = asked
         self._task.emit(CondensePending(self._task.id, asked.instructions))
@@ -95,7 +94,7 @@ class ContextControl:
         options = self._runtime.settings.context
         if not options.auto_condense or not (options.trigger_tokens or options.strategy_thresholds):
             return False
-        return await self._strategies.is_due(await self.situation("automatic", tools), options)
+        return await self._strategies.is_due(await self.given("automatic", tools), options)
 
     async def forget_background(self) -> None:
         """Give up what is condensed in the background."""
@@ -110,17 +109,17 @@ class ContextControl:
         if self._tried_on == (path := self._task.log.path())[-1].id:
             return
         self._tried_on = path[-1].id
-        situation = await self.situation("background", tools)
-        if await asyncio.to_thread(self._guards.objection, situation, self._runtime.counter):
+        given = await self.given("background", tools)
+        if await asyncio.to_thread(self._guards.objection, given, self._runtime.counter):
             return
-        services = services_of(self._runtime, self._task, new_id())
-        self._background.start(self._condense_paid(situation, services), path)
+        services = reduction_services_of(self._runtime, self._task, new_id())
+        self._background.start(self._condense_paid(given, services), path)
 
-    async def _condense_paid(self, situation: Situation, services: Services) -> Condense | None:
+    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> Condense | None:
         """Condense; a failure changes nothing but is paid for. The automatic condense at the trigger will name it."""
         done = False
         try:
-            marker = await condense(situation, services, self._runtime.settings.context)
+            marker = await condense(given, services, self._runtime.settings.context)
             done = True
             return marker
         except RooError as error:
@@ -154,7 +153,7 @@ class ContextControl:
         if self._gauge.tokens >= before:
             raise ContextFull(self._full_text())
 
-    async def condense(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> None:
+    async def condense(self, asked: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
         """A condense the person asked for."""
         await self._background.drop()
         await self._gauge.refresh()
@@ -166,9 +165,11 @@ class ContextControl:
             await self._background.drop()
             await self._change("switch", tools)
 
-    async def situation(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> Situation:
+    async def given(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> ReductionInput:
         """Return the moment as a reduction sees it."""
-        return await situation_of(self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent)
+        return await reduction_input_of(
+            self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent
+        )
 
     async def truncate(self) -> None:
         """Hide the oldest half because the person asked for it.
@@ -178,7 +179,7 @@ class ContextControl:
         """
         await self._gauge.refresh()
         marker = await asyncio.to_thread(
-            truncate,
+            slide_window,
             self._task.log.path(),
             self._runtime.counter,
             ratio=await self._gauge.ratio_now(),
@@ -194,7 +195,7 @@ class ContextControl:
         Raises:
             CommandRefused: this is no condense of the path, or its receipt is empty.
         """
-        entry = self._task.log.get(marker_id)
+        entry = self._task.log.find(marker_id)
         if entry is None or not isinstance(entry.body, Condense):
             raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
         receipt = entry.body.receipt
@@ -230,12 +231,14 @@ class ContextControl:
             f"{figures.window:,} may be used. Condense, rewind, or choose a model with a larger window."
         )
 
-    async def _change(self, trigger: Trigger, tools: tuple[ToolSpec, ...], asked: Asked | None = None) -> None:
+    async def _change(
+        self, trigger: Trigger, tools: tuple[ToolSpec, ...], asked: CondenseRequest | None = None
+    ) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
-        task, asked, condense_id = self._task, asked or Asked(), new_id()
+        task, asked, condense_id = self._task, asked or CondenseRequest(), new_id()
         options = asked.over(self._runtime.settings.context)
-        situation = await self.situation(trigger, tools, asked.instructions)
-        services = services_of(self._runtime, task, condense_id)
+        given = await self.given(trigger, tools, asked.instructions)
+        services = reduction_services_of(self._runtime, task, condense_id)
         by_person = trigger in ("manual", "switch")
         asks_model = by_person or options.auto_condense
         if asks_model:
@@ -244,10 +247,10 @@ class ContextControl:
         end = _End("cancelled")
         try:
             if by_person:
-                bodies = await self._strategies.run(situation, services, options, wanted=asked.strategy)
+                bodies = await self._strategies.run(given, services, options, wanted=asked.strategy)
             else:
                 bodies = await reduce(
-                    situation,
+                    given,
                     services,
                     options,
                     self._guards,
@@ -263,7 +266,7 @@ class ContextControl:
             self._learn_from(failure.body)
             end = await self._apply((failure.body,))
         except asyncio.CancelledError:
-            end = await self._apply((failed(situation, services, "Cancelled.", cancelled=True),))
+            end = await self._apply((failed(given, services, "Cancelled.", cancelled=True),))
             raise
         finally:
             self.condensing = False
@@ -272,7 +275,7 @@ class ContextControl:
 
     async def _condensed(self, marker: Condense) -> None:
         """The project's rules are read anew, and the length of the summary is remembered."""
-        await read_project(self._runtime)
+        await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
             self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
@@ -280,16 +283,16 @@ class ContextControl:
     def _warn(self, text: str) -> None:
         self._task.emit(Notice(self._task.id, "warning", text))
 
-    async def plan(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> CondensePlan:
+    async def plan(self, asked: CondenseRequest, tools: tuple[ToolSpec, ...]) -> CondensePlan:
         """Return what a condense would do now, without asking a model.
 
         Raises:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         await self._gauge.refresh()
-        situation = await self.situation("manual", tools, asked.instructions)
+        given = await self.given("manual", tools, asked.instructions)
         options = asked.over(self._runtime.settings.context)
-        return shown_plan(await self._strategies.plan(situation, options, wanted=asked.strategy))
+        return shown_plan(await self._strategies.plan(given, options, wanted=asked.strategy))
 
     def _learn_from(self, failure: CondenseFailed) -> None:
         """What a provider says of its window while it is asked for a summary holds for the requests to come."""

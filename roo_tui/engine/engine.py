@@ -8,27 +8,24 @@ from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.log import Log
-from roo_tui.context.pins import pin
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pins import pin
+from roo_tui.context.window.tokens import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import Comparison, CondensePlan
-from roo_tui.engine import importing
-from roo_tui.engine.asked import Asked, Preset
+from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
-from roo_tui.engine.comparing import compare
-from roo_tui.engine.demo import DEMO_PROFILE
-from roo_tui.engine.models import Models
-from roo_tui.engine.project import read_project
+from roo_tui.engine.model_limits import LearnedLimits
+from roo_tui.engine.models import DEMO_PROFILE, Models
+from roo_tui.engine.previews import CondenseRequest, Preset, compare
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
-from roo_tui.engine.stated import StatedLimits
-from roo_tui.engine.turns import run_turns
-from roo_tui.engine.undoing import redo, undo
+from roo_tui.engine.turn import run_turns
+from roo_tui.engine.undo import redo, undo
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings
@@ -90,8 +87,8 @@ class Engine:
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
-        self._runtime.stated = StatedLimits(await self._runtime.store.get_value(_STATED_KEY))
-        await read_project(self._runtime)
+        self._runtime.stated = LearnedLimits(await self._runtime.store.get_value(_STATED_KEY))
+        await self._runtime.read_project()
 
     async def close(self) -> None:
         """Stop what runs, keep what is known, and let go of the task and the store."""
@@ -169,7 +166,7 @@ class Engine:
             CommandRefused: the format is not a known one.
             ExchangeError: the file is not what it should be.
         """
-        found = await asyncio.to_thread(importing.read, path, form)
+        found = await asyncio.to_thread(importing.read_import, path, form)
         info = await self._runtime.store.create_task(str(self._workspace), title=found.title)
         await self._runtime.store.append(info.id, found.bodies, parent=None, at_ms=found.times)
         return info.id
@@ -235,7 +232,7 @@ class Engine:
         Raises:
             CommandRefused: a condense is running.
         """
-        session, asked = self._open(), Asked(instructions, strategy, preset)
+        session, asked = self._open(), CondenseRequest(instructions, strategy, preset)
         session.task.require_writable()
         if session.context.condensing:
             raise CommandRefused("A condense is running already; Escape cancels it.")
@@ -251,7 +248,7 @@ class Engine:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         self._require_idle()
-        return await self._open().context.plan(Asked(instructions, strategy, preset), specs())
+        return await self._open().context.plan(CondenseRequest(instructions, strategy, preset), specs())
 
     async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]:
         """Return what each strategy would come to on a file of messages or a stored task (by its id); changes nothing.
@@ -381,7 +378,7 @@ class Engine:
         if not job.cancelled() and (error := job.exception()) is not None:
             log.error("a job failed", exc_info=error)
 
-    async def _condense(self, session: Session, asked: Asked) -> None:
+    async def _condense(self, session: Session, asked: CondenseRequest) -> None:
         """Condense, then send what was queued meanwhile."""
         waiting = {item.id for item in session.task.queue}
         await session.context.condense(asked, specs())

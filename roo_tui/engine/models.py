@@ -1,6 +1,8 @@
 """The models in use: one adapter a profile, kept until the engine closes: a running request keeps its own."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from roo_tui import llm
 from roo_tui.llm.catalog import Catalog
@@ -36,3 +38,13 @@ def _from_provider() -> Callable[[Profile], Model]:
         return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
 
     return build
+
+
+DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
+
+
+def sample_workspace() -> Path:
+    """Make the demo's sample project in a new temporary folder and return its path."""
+    from roo_tui.llm.demo.workspace import make
+
+    return make(Path(tempfile.mkdtemp(prefix="roo-tui-demo-")))

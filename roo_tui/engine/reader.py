@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 
-from roo_tui.context.pins import pinned
-from roo_tui.context.recall import found_entries
+from roo_tui.context.history.pins import pinned
+from roo_tui.context.history.recall import found_entries
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
@@ -19,9 +19,8 @@ from roo_tui.domain.views import (
     RewindPreview,
     Row,
 )
-from roo_tui.engine.exporting import export_text
-from roo_tui.engine.forecasting import forecasts
-from roo_tui.engine.header import header_of
+from roo_tui.engine.exchange import export_text
+from roo_tui.engine.previews import forecasts
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.tools.registry import specs
@@ -49,7 +48,7 @@ class Reader:
         return self.session.transcript.rows_of(entries, self.session.task.log.path())
 
     def header(self) -> Header:
-        return header_of(self._runtime, self.session.task if self.session else None)
+        return self._runtime.header(self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
         return self.session.gauge.use() if self.session else ContextUse()
@@ -72,7 +71,7 @@ class Reader:
         """
         if self.session is None:
             return ()
-        return await forecasts(self._runtime, await self.session.context.situation("manual", specs()))
+        return await forecasts(self._runtime, await self.session.context.given("manual", specs()))
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()

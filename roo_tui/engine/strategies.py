@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from roo_tui.context.ladder import native
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.situation import Services, Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, Summariser
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
-from roo_tui.engine.reduction_inputs import asker
+from roo_tui.engine.condense_inputs import asker
 from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
-    from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions, Thresholds
+    from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, StrategyPlan, Thresholds
     from roo_tui.context.strategies.runner import Runner
 
 
@@ -32,7 +32,7 @@ class Strategies:
         self._loaded: Runner | None = None
 
     async def run(
-        self, situation: Situation, services: Services, options: ContextOptions, *, wanted: str = ""
+        self, given: ReductionInput, services: ReductionServices, options: ContextOptions, *, wanted: str = ""
     ) -> tuple[Body, ...]:
         """Return what the strategy comes to; raises as a condense does.
 
@@ -45,20 +45,20 @@ class Strategies:
         runner = await self._runner()
         name = wanted or options.strategy
         try:
-            chosen = self._options(options, in_turn=situation.trigger == "automatic")
-            return await runner.run(situation, services, chosen, name)
+            chosen = self._options(options, in_turn=given.trigger == "automatic")
+            return await runner.run(given, services, chosen, name)
         except (CommandRefused, SettingsError) as error:
-            if isinstance(error, CondenseRefused) or situation.trigger in ("manual", "switch"):
+            if isinstance(error, CondenseRefused) or given.trigger in ("manual", "switch"):
                 raise
             self._tell(f"{error} A summary is made instead.")
-            return await native(situation, services, options)
+            return await native(given, services, options)
 
-    async def plan(self, situation: Situation, options: ContextOptions, *, wanted: str = "") -> "Plan":
+    async def plan(self, given: ReductionInput, options: ContextOptions, *, wanted: str = "") -> "StrategyPlan":
         """Return what a run would do, without asking a model."""
         runner = await self._runner()
-        return await runner.plan(situation, self._options(options, in_turn=False), wanted or options.strategy)
+        return await runner.plan(given, self._options(options, in_turn=False), wanted or options.strategy)
 
-    async def is_due(self, situation: Situation, options: ContextOptions) -> bool:
+    async def is_due(self, given: ReductionInput, options: ContextOptions) -> bool:
         """Say whether the strategy's own trigger is reached; without one nothing is loaded."""
         if not (options.trigger_tokens or options.strategy_thresholds.strip()):
             return False
@@ -68,14 +68,14 @@ class Strategies:
         except SettingsError as error:
             self._tell(str(error))
             return False
-        return runner.is_due(situation, chosen, options.strategy)
+        return runner.is_due(given, chosen, options.strategy)
 
     @staticmethod
-    def prelude(situation: Situation, counter: TokenCounter) -> Mask | None:
+    def prelude(given: ReductionInput, counter: TokenCounter) -> Mask | None:
         """The ladder's lossless rung. Runs in a thread."""
-        from roo_tui.context.strategies.lossless import mask
+        from roo_tui.context.strategies.lossless.lossless import mask
 
-        return mask(situation, counter, in_turn=situation.trigger == "automatic")
+        return mask(given, counter, in_turn=given.trigger == "automatic")
 
     async def _runner(self) -> "Runner":
         if self._loaded is None:
@@ -83,7 +83,7 @@ class Strategies:
         return self._loaded
 
     def _load(self) -> "Runner":
-        from roo_tui.context.strategies.hooks import Hooks
+        from roo_tui.context.strategies.hooks import CondenseHooks
         from roo_tui.context.strategies.plugins import built_in, load_plugins
         from roo_tui.context.strategies.runner import Runner
 
@@ -96,7 +96,7 @@ class Strategies:
         return Runner(
             registry,
             extensions,
-            Hooks(hooks.before_condense, hooks.after_condense, self._runtime.root, environment),
+            CondenseHooks(hooks.before_condense, hooks.after_condense, self._runtime.root, environment),
         )
 
     def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":

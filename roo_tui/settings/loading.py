@@ -11,7 +11,7 @@ from typing import Any
 from roo_tui import paths
 from roo_tui.context.options import ContextOptions
 from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 from roo_tui.settings.schema import SECTIONS, Field, field_of, fields
 from roo_tui.settings.values import DEFAULT_PROFILE, Origin, Settings, Source
 
@@ -111,10 +111,10 @@ class _Values:
             profile=self.active(),
             profiles=profiles,
             context=ContextOptions(**self._section("context", ContextOptions)),
-            approvals=Approvals(**self._section("approvals", Approvals)),
-            checkpoints=Checkpoints(**self._section("checkpoints", Checkpoints)),
-            hooks=Hooks(**self._section("hooks", Hooks)),
-            appearance=Appearance(**self._section("appearance", Appearance)),
+            approvals=ApprovalOptions(**self._section("approvals", ApprovalOptions)),
+            checkpoints=CheckpointOptions(**self._section("checkpoints", CheckpointOptions)),
+            hooks=HookOptions(**self._section("hooks", HookOptions)),
+            appearance=AppearanceOptions(**self._section("appearance", AppearanceOptions)),
             source={key: self.source.get(key, "default") for key in _keys(self.profiles)},
             problems=tuple(self.problems),
             origin=origin,

@@ -7,7 +7,7 @@ Policy = Literal["allow", "ask", "deny"]
 
 
 @dataclass(frozen=True, slots=True)
-class Approvals:
+class ApprovalOptions:
     """Which calls of the model run without a question, one policy for each class of effect."""
 
     read: Policy = field(
@@ -27,7 +27,7 @@ class Approvals:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoints:
+class CheckpointOptions:
     """Snapshots of the workspace's files."""
 
     enabled: bool = field(
@@ -40,7 +40,7 @@ class Checkpoints:
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class HookOptions:
     """Commands run around a condense. Each gets a JSON object on its standard input."""
 
     before_condense: tuple[str, ...] = field(
@@ -57,7 +57,7 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class AppearanceOptions:
     """How the screen looks and listens."""
 
     theme: str = field(

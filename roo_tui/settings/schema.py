@@ -8,14 +8,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from roo_tui.context.options import ContextOptions
 from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 
 SECTIONS: dict[str, type] = {
     "context": ContextOptions,
-    "approvals": Approvals,
-    "checkpoints": Checkpoints,
-    "hooks": Hooks,
-    "appearance": Appearance,
+    "approvals": ApprovalOptions,
+    "checkpoints": CheckpointOptions,
+    "hooks": HookOptions,
+    "appearance": AppearanceOptions,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from roo_tui.context.options import ContextOptions
 from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 
 Source = Literal["default", "user file", "project file", "environment", "command line"]
 
@@ -39,10 +39,10 @@ class Settings:
     profile: str = DEFAULT_PROFILE
     profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_PROFILE: Profile(name=DEFAULT_PROFILE)})
     context: ContextOptions = field(default_factory=ContextOptions)
-    approvals: Approvals = field(default_factory=Approvals)
-    checkpoints: Checkpoints = field(default_factory=Checkpoints)
-    hooks: Hooks = field(default_factory=Hooks)
-    appearance: Appearance = field(default_factory=Appearance)
+    approvals: ApprovalOptions = field(default_factory=ApprovalOptions)
+    checkpoints: CheckpointOptions = field(default_factory=CheckpointOptions)
+    hooks: HookOptions = field(default_factory=HookOptions)
+    appearance: AppearanceOptions = field(default_factory=AppearanceOptions)
     source: Mapping[str, Source] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     origin: Origin = field(default_factory=Origin)

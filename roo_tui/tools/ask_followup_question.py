@@ -9,7 +9,7 @@ from roo_tui.domain.views import TextView
 from roo_tui.plain_text import one_line, well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 
 class AskFollowupQuestionArguments(ToolArguments):
@@ -23,12 +23,12 @@ class AskFollowupQuestion:
     name: ClassVar[str] = "ask_followup_question"
     Arguments: ClassVar[type[BaseModel]] = AskFollowupQuestionArguments
 
-    async def plan(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+    async def plan(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         question = well_formed(arguments.question)
         suggestions = tuple(text for text in map(well_formed, arguments.suggestions) if text.strip())
-        return Plan(one_line(question), Effect.ASK, TextView(question, True), state=(question, suggestions))
+        return CallPlan(one_line(question), Effect.ASK, TextView(question, True), state=(question, suggestions))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
         words = (

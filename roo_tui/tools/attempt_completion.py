@@ -9,7 +9,7 @@ from roo_tui.domain.views import TextView
 from roo_tui.plain_text import one_line, well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 
 class AttemptCompletionArguments(ToolArguments):
@@ -22,9 +22,9 @@ class AttemptCompletion:
     name: ClassVar[str] = "attempt_completion"
     Arguments: ClassVar[type[BaseModel]] = AttemptCompletionArguments
 
-    async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+    async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         result = well_formed(arguments.result)
-        return Plan(one_line(result), Effect.FINISH, TextView(result, True))
+        return CallPlan(one_line(result), Effect.FINISH, TextView(result, True))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
         return Outcome(render("tools/attempt_completion/completed"), plan.view, CallFacts("finish"))

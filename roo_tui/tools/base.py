@@ -2,7 +2,7 @@
 
 `plan` looks (reads files, computes the diff) and says what the call would do; the engine asks the person if its policy
 says so; `run` does it. A tool never asks for approval itself and never raises for what a model can mend: it returns
-`Failure` (from `plan`) or an `Outcome` with `is_error`.
+`CallFailure` (from `plan`) or an `Outcome` with `is_error`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CallFailure:
     """The call cannot be done; `for_model` says what was wrong and what to try."""
 
     for_model: str
@@ -41,7 +41,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """What a call would do. `concerns` are reasons to ask whatever the policy says (outside the workspace, protected).
 
     `touches` are the paths it would write, relative to the workspace, so that a snapshot can be taken before. `state`
@@ -94,6 +94,6 @@ class Tool(Protocol):
     name: ClassVar[str]
     Arguments: "ClassVar[type[BaseModel]]"
 
-    async def plan(self, arguments: Any, context: ToolContext) -> Plan | Failure: ...
+    async def plan(self, arguments: Any, context: ToolContext) -> CallPlan | CallFailure: ...
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome: ...
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome: ...

@@ -6,14 +6,15 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import CommandView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.output_limit import limit_output
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.processes import CommandRun
 from roo_tui.workspace.shell_words import ignored_paths
 
@@ -35,19 +36,19 @@ class ExecuteCommand:
     name: ClassVar[str] = "execute_command"
     Arguments: ClassVar[type[BaseModel]] = ExecuteCommandArguments
 
-    async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.cwd or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.is_dir):
-            return refusal(Refused("not_a_folder" if location.path.exists() else "missing", location.shown))
+            return refusal(PathRefused("not_a_folder" if location.path.exists() else "missing", location.shown))
         command = well_formed(arguments.command)
         hidden = await asyncio.to_thread(ignored_paths, context.workspace, command, location.path)
         concerns = outside_concerns(location) + tuple(f"names a file of .rooignore: {path}" for path in hidden)
         state = (command, location, arguments)
-        return Plan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
+        return CallPlan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         command: str
         location: Location
         command, location, arguments = plan.state

@@ -7,15 +7,16 @@ from pydantic import BaseModel, Field
 
 from roo_tui.domain.blocks import Image, Text
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import FileView, TextView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.images import IMAGE_LIMIT, image_of
 from roo_tui.workspace import text_files
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import TextFile
 
 MAX_LINES = 2_000
@@ -35,24 +36,24 @@ class ReadFile:
     name: ClassVar[str] = "read_file"
     Arguments: ClassVar[type[BaseModel]] = ReadFileArguments
 
-    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path)
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
-            return refusal(Refused("missing", location.shown))
+            return refusal(PathRefused("missing", location.shown))
         title = location.shown
         if arguments.last_line is not None:
             title += f":{arguments.first_line}-{arguments.last_line}"
         elif arguments.first_line > 1:
             title += f":{arguments.first_line}-"
-        return Plan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
+        return CallPlan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location, arguments = plan.state
         try:
             return await asyncio.to_thread(_read, context, location, arguments)
-        except Refused as error:
+        except PathRefused as error:
             return refused_outcome(error)
 
 
@@ -62,7 +63,7 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
     if image is not None:
         return _picture(location, image, len(data))
     if text_files.is_binary(data):
-        raise Refused("binary", location.shown, f"{len(data):,} bytes")
+        raise PathRefused("binary", location.shown, f"{len(data):,} bytes")
     file = text_files.decode(data, mode)
     context.workspace.recent.note(location.path, location.shown, file.digest)
     return _lines(location, file, arguments)
@@ -70,7 +71,7 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
 
 def _picture(location: Location, image: Image, size: int) -> Outcome:
     if size > IMAGE_LIMIT:
-        raise Refused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
+        raise PathRefused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
     words = render("tools/read_file/image", path=location.shown, type=image.media_type)
     facts = CallFacts("read", location.shown, full_content=True)
     return Outcome((Text(words), image), TextView(words), facts, detail=f"{image.width}×{image.height}")

@@ -7,14 +7,15 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import ListView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.text_search import BadPattern, Found, TextSearch
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 
 LIMIT = 300
 
@@ -31,18 +32,18 @@ class SearchFiles:
     name: ClassVar[str] = "search_files"
     Arguments: ClassVar[type[BaseModel]] = SearchFilesArguments
 
-    async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
-            return refusal(Refused("missing", location.shown))
+            return refusal(PathRefused("missing", location.shown))
         regex = well_formed(arguments.regex)
         title = regex + ("" if location.shown == "." else f" in {location.shown}")
         concerns = outside_concerns(location)
-        return Plan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
+        return CallPlan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location: Location
         location, regex, file_pattern = plan.state
         search = TextSearch(context.workspace, location, regex, file_pattern=file_pattern, limit=LIMIT)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui import paths, settings
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.entries import UserMessage
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import Notice

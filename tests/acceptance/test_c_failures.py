@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui import settings
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, Request

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.cut import command_blocks, cut
-from roo_tui.context.effective import effective_history, with_marker
+from roo_tui.context.condense.attachments import allowance
+from roo_tui.context.condense.condense import condense
+from roo_tui.context.condense.cut_point import command_blocks, cut
+from roo_tui.context.condense.request import instruction
+from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.request_shape import instruction
-from roo_tui.context.situation import Situation
-from roo_tui.context.summary import allowance
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Entry
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.requests import Request
 from roo_tui.prompt_files import render
@@ -52,7 +52,7 @@ def summarize(given: Json, recorded: Any, found: Findings) -> None:
     system, tools = (given["systemPrompt"],), tools_of(given)
     tokens = counter.count_request(system, tools, effective_history(path))
     automatic = bool(given.get("isAutomaticTrigger"))
-    situation = Situation(
+    inputs = ReductionInput(
         path=path,
         system=system,
         tools=tools,
@@ -64,14 +64,14 @@ def summarize(given: Json, recorded: Any, found: Findings) -> None:
         environment=given.get("environmentDetails") or "",
         read_files=tuple(given.get("filesReadByRoo") or ()),
     )
-    outcome = run(situation, model, given, counter)
-    compare(given, recorded, situation, outcome, model, counter, found)
+    outcome = run(inputs, model, given, counter)
+    compare(given, recorded, inputs, outcome, model, counter, found)
 
 
-def run(situation: Situation, model: FakeModel, given: Json, counter: RuleCounter) -> Outcome:
+def run(inputs: ReductionInput, model: FakeModel, given: Json, counter: RuleCounter) -> Outcome:
     """Return what the engine's condense makes of a situation."""
     try:
-        marker = asyncio.run(condense(situation, model.services(given, counter), options_of(given)))
+        marker = asyncio.run(condense(inputs, model.services(given, counter), options_of(given)))
     except CondenseRefused as refusal:
         return Outcome("refused", message=str(refusal))
     except CondenseError as error:
@@ -82,7 +82,7 @@ def run(situation: Situation, model: FakeModel, given: Json, counter: RuleCounte
 def compare(
     given: Json,
     recorded: Any,
-    situation: Situation,
+    inputs: ReductionInput,
     outcome: Outcome,
     model: FakeModel,
     counter: RuleCounter,
@@ -93,16 +93,16 @@ def compare(
     expected = end_of(result)
     instructions_are(given, found)
     if outcome.kind != expected:
-        same_end(given, expected, situation, outcome, found)
+        same_end(given, expected, inputs, outcome, found)
         return
     if any(_is_of_a_part(request) for request in model.requests):
         found.better("too-long-to-summarise-whole")
     elif model.requests and recorded["requests"]:
-        same_request(given, recorded["requests"][0], situation, model.requests[0], found)
+        same_request(given, recorded["requests"][0], inputs, model.requests[0], found)
     if outcome.kind == "failed" and outcome.failure is not None:
         same_failure(given, result, outcome.failure, found)
     if outcome.marker is not None:
-        same_summary(given, result, outcome.marker, situation, counter, found)
+        same_summary(given, result, outcome.marker, inputs, counter, found)
         cost = float(result.get("cost") or 0) * len(model.requests)
         found.expect("cost", round(cost, 9), round(outcome.marker.figures.cost_usd or 0.0, 9))
 
@@ -118,9 +118,9 @@ def end_of(result: Json) -> str:
     return "condensed" if not error else "refused" if error in _REFUSED else "failed"
 
 
-def same_end(given: Json, expected: str, situation: Situation, outcome: Outcome, found: Findings) -> None:
+def same_end(given: Json, expected: str, inputs: ReductionInput, outcome: Outcome, found: Findings) -> None:
     """Say why a condense ended in another way than the recorded one, and check that it is so."""
-    if outcome.kind == "refused" and (reason := _why_refused(given, situation, outcome)):
+    if outcome.kind == "refused" and (reason := _why_refused(given, inputs, outcome)):
         found.better(reason)
     elif outcome.failure is not None and "get no shorter" in outcome.message:
         found.better("too-long-to-summarise-whole")
@@ -131,9 +131,9 @@ def same_end(given: Json, expected: str, situation: Situation, outcome: Outcome,
         found.fail(f"{expected} was recorded, ours {outcome.kind}: {outcome.message}")
 
 
-def _why_refused(given: Json, situation: Situation, outcome: Outcome) -> str:
+def _why_refused(given: Json, inputs: ReductionInput, outcome: Outcome) -> str:
     """Return the reason for which a condense was refused that was recorded to go on, empty if there is none."""
-    visible, where = effective_history(situation.path), cut(situation.path)
+    visible, where = effective_history(inputs.path), cut(inputs.path)
     since = _since_summary(given["messages"])
     if where.kept and len(where.hidden) < 2:
         return "open-question-stays"
@@ -144,8 +144,8 @@ def _why_refused(given: Json, situation: Situation, outcome: Outcome) -> str:
     if "Nothing would be freed" in outcome.message:
         return "condense-must-shrink"
     words = RuleCounter().count_text(options_of(given).condense_prompt) + RuleCounter().count_messages(where.hidden)
-    window = situation.limits.window
-    if "too long" in outcome.message and situation.ratio * (words + _PUT_IN) > window // 2:
+    window = inputs.limits.window
+    if "too long" in outcome.message and inputs.ratio * (words + _PUT_IN) > window // 2:
         return "too-long-to-summarise-whole"
     return ""
 
@@ -157,7 +157,7 @@ def instructions_are(given: Json, found: Findings) -> None:
     found.expect("the instruction", expected, instruction(ContextOptions(condense_prompt=custom), ""))
 
 
-def same_request(given: Json, recorded: Json, situation: Situation, asked: Request, found: Findings) -> None:
+def same_request(given: Json, recorded: Json, inputs: ReductionInput, asked: Request, found: Findings) -> None:
     """Compare what the model was asked: visible messages up to the cut, then the instruction."""
     found.expect("refusals", [], violations(asked.messages))
     found.check(bool(asked.system) and not asked.tools, "the request has no system prompt, or has tools")
@@ -167,10 +167,10 @@ def same_request(given: Json, recorded: Json, situation: Situation, asked: Reque
     last = ours.pop()
     if last.blocks[:-1]:
         ours.append(Plain(last.role, last.blocks[:-1]))
-    account(_to_summarise(given, recorded, situation, found), ours, found)
+    account(_to_summarise(given, recorded, inputs, found), ours, found)
 
 
-def _to_summarise(given: Json, recorded: Json, situation: Situation, found: Findings) -> list[Plain]:
+def _to_summarise(given: Json, recorded: Json, inputs: ReductionInput, found: Findings) -> list[Plain]:
     """Return the recorded messages without what is hidden, what an open question is, and the results put in."""
     plain = plain_all(recorded["messages"])[:-1]
     since = _since_summary(given["messages"])
@@ -179,7 +179,7 @@ def _to_summarise(given: Json, recorded: Json, situation: Situation, found: Find
         found.better("calls-as-text-need-no-results")
         plain = plain[: len(since)]
     pairs = list(zip(plain, since, strict=True))
-    for _ in cut(situation.path).kept:
+    for _ in cut(inputs.path).kept:
         while pairs and (pairs[-1][1]["content"] == [] or is_hidden(pairs[-1][1], given["messages"])):
             pairs.pop()
         found.check(_is_question(pairs.pop()[1]), "what stays is not a question")
@@ -187,13 +187,13 @@ def _to_summarise(given: Json, recorded: Json, situation: Situation, found: Find
     kept = [one for one, message in pairs if not is_hidden(message, given["messages"])]
     if len(kept) < len(pairs):
         found.better("hidden-messages-stay-out")
-    lines = [one.text for one in _lines(situation)]
+    lines = [one.text for one in _lines(inputs)]
     shown = [(one, message) for one, message in pairs if not is_hidden(message, given["messages"])]
     return [_in_our_words(one, message, lines, found) for one, message in shown]
 
 
-def _lines(situation: Situation) -> list[Text]:
-    visible = effective_history(situation.path)
+def _lines(inputs: ReductionInput) -> list[Text]:
+    visible = effective_history(inputs.path)
     return [block for one in visible if one.source == "truncation" for block in one.blocks if isinstance(block, Text)]
 
 
@@ -220,7 +220,7 @@ def same_failure(given: Json, result: Json, failure: CondenseFailed, found: Find
 
 
 def same_summary(
-    given: Json, result: Json, marker: Condense, situation: Situation, counter: RuleCounter, found: Findings
+    given: Json, result: Json, marker: Condense, inputs: ReductionInput, counter: RuleCounter, found: Findings
 ) -> None:
     """Compare the summary message block by block, what it hides, and what is counted."""
     recorded = next(one for one in reversed(result["messages"]) if one.get("isSummary"))["content"]
@@ -228,17 +228,21 @@ def same_summary(
     found.check(len(texts) == len(marker.summary), "a block is no text")
     found.expect("the answer", recorded[0]["text"], texts[0])
     _same_commands(recorded, texts, found)
-    _same_environment(given, recorded, texts, situation, marker, found)
-    _same_outlines(recorded, texts, situation, given, counter, found)
+    _same_environment(given, recorded, texts, inputs, marker, found)
+    _same_outlines(recorded, texts, inputs, given, counter, found)
     _the_rest(given, texts, found)
-    after = with_marker(situation.path, marker)
-    where = cut(situation.path)
+    after = with_marker(inputs.path, marker)
+    where = cut(inputs.path)
     found.expect("what stays", [one.entry_id for one in where.kept], [one.entry_id for one in after[1:]])
     found.check(after[0].source == "summary", "the summary is not first")
     if where.kept:
         found.better("open-question-stays")
-    freed = counter.count_messages(effective_history(situation.path)) - counter.count_messages(after)
-    found.expect("tokens after", situation.context_tokens - round(situation.ratio * freed), marker.figures.tokens_after)
+    freed = counter.count_messages(effective_history(inputs.path)) - counter.count_messages(after)
+    found.expect(
+        "tokens after",
+        inputs.context_tokens - round(inputs.ratio * freed),
+        marker.figures.tokens_after,
+    )
     found.check(freed > 0, "nothing is freed")
     all_is_sent(after, found)
 
@@ -257,7 +261,7 @@ def _same_environment(
     given: Json,
     recorded: Sequence[Json],
     texts: Sequence[str],
-    situation: Situation,
+    inputs: ReductionInput,
     marker: Condense,
     found: Findings,
 ) -> None:
@@ -273,7 +277,7 @@ def _same_environment(
 def _same_outlines(
     recorded: Sequence[Json],
     texts: Sequence[str],
-    situation: Situation,
+    inputs: ReductionInput,
     given: Json,
     counter: RuleCounter,
     found: Findings,
@@ -284,8 +288,8 @@ def _same_outlines(
     ours = [path for path in sections if _names(path, texts[1:])]
     found.check(ours == list(sections)[: len(ours)], f"the order of outlines: {ours}")
     if len(ours) < len(sections):
-        hidden = counter.count_messages(cut(situation.path).hidden)
-        left = allowance(situation.limits.window, hidden - counter.count_text(texts[0]))
+        hidden = counter.count_messages(cut(inputs.path).hidden)
+        left = allowance(inputs.limits.window, hidden - counter.count_text(texts[0]))
         extras = [*texts[1:], next(text for path, text in sections.items() if path not in ours)]
         characters, tokens = sum(map(len, extras)), sum(map(counter.count_text, extras))
         scarce = characters > left.characters - _LEAST_OUTLINE or tokens > left.tokens - _LEAST_OUTLINE // 4

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from roo_tui.context.overflow import recognise
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.overflow import recognise
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store.exchange.roo_code import from_tagged

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.guards import Guards
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.ladder import reduce
-from roo_tui.context.policy import HIGHEST_THRESHOLD, INHERIT, LOWEST_THRESHOLD, Limits, decide, limits
-from roo_tui.context.situation import Situation
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.window.guards import Guards
+from roo_tui.context.window.policy import HIGHEST_THRESHOLD, INHERIT, LOWEST_THRESHOLD, Limits, decide, limits
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.requests import ModelInfo
@@ -41,15 +41,15 @@ def manage(given: Json, recorded: Any, found: Findings) -> None:
     """The same is done about a context that is too full, as far as it can and should be."""
     if not given["messages"]:
         found.check("raises" in recorded, "an empty history does not raise")
-        found.expect("an empty history", (), asyncio.run(reduced(*situation_of(given, (), 0), given)))
+        found.expect("an empty history", (), asyncio.run(reduced(*inputs_of(given, (), 0), given)))
         found.better("empty-history-is-fine")
         return
     path, counter = log_of(given["messages"]).path(), RuleCounter()
     last = log_of(given["messages"][-1:]).path()
     tokens = given["totalTokens"] + counter.count_messages(effective_history(last))
-    situation, model = situation_of(given, path, tokens)
-    bodies = asyncio.run(reduced(situation, model, given))
-    compare_bodies(given, recorded, situation, bodies, model, counter, found)
+    inputs, model = inputs_of(given, path, tokens)
+    bodies = asyncio.run(reduced(inputs, model, given))
+    compare_bodies(given, recorded, inputs, bodies, model, counter, found)
 
 
 def limits_of(given: Json) -> Limits:
@@ -83,7 +83,7 @@ def limits_differ(tokens: int, given: Json, figures: Limits, recorded: bool, fou
 def compare_bodies(
     given: Json,
     recorded: Any,
-    situation: Situation,
+    inputs: ReductionInput,
     bodies: Sequence[Body],
     model: FakeModel,
     counter: RuleCounter,
@@ -94,8 +94,8 @@ def compare_bodies(
     condensed = "condenseId" in result
     removed = newly_hidden(given["messages"], result["messages"])
     expected = bool(condensed or result.get("error") or "truncationId" in result)
-    if is_due(situation.context_tokens, situation.limits, given) != expected:
-        limits_differ(situation.context_tokens, given, situation.limits, expected, found)
+    if is_due(inputs.context_tokens, inputs.limits, given) != expected:
+        limits_differ(inputs.context_tokens, given, inputs.limits, expected, found)
         return
     if not expected:
         found.expect("nothing is done", (), tuple(bodies))
@@ -108,12 +108,12 @@ def compare_bodies(
     summaries = [body for body in bodies if isinstance(body, Condense)]
     failures = [body for body in bodies if isinstance(body, CondenseFailed)]
     if (condensed or result.get("error")) and (summaries or failures):
-        compare(given, recorded, situation, outcome_of(summaries, failures, model), model, counter, found)
+        compare(given, recorded, inputs, outcome_of(summaries, failures, model), model, counter, found)
     elif (condensed or result.get("error")) and not held_back:
         found.fail(f"a condense was recorded, ours: {[body.kind for body in bodies]}")
     elif not held_back:
         found.check(not summaries and not failures and not model.requests, "a model was asked")
-    _compare_truncation(given, recorded, situation, bodies, removed, counter, found)
+    _compare_truncation(given, recorded, inputs, bodies, removed, counter, found)
 
 
 def outcome_of(summaries: Sequence[Condense], failures: Sequence[CondenseFailed], model: FakeModel) -> Outcome:
@@ -127,15 +127,15 @@ def outcome_of(summaries: Sequence[Condense], failures: Sequence[CondenseFailed]
 def _compare_truncation(
     given: Json,
     recorded: Any,
-    situation: Situation,
+    inputs: ReductionInput,
     bodies: Sequence[Body],
     removed: Sequence[Any],
     counter: RuleCounter,
     found: Findings,
 ) -> None:
-    over = decide(situation.context_tokens, situation.limits) == "over"
+    over = decide(inputs.context_tokens, inputs.limits) == "over"
     marker = next((body for body in bodies if isinstance(body, Truncation)), None)
-    path = situation.path
+    path = inputs.path
     for body in bodies:
         if isinstance(body, Condense):
             path = path_with(path, body)
@@ -153,25 +153,29 @@ def _compare_truncation(
         found.better("truncation-must-free")
     elif reported:
         found.better("answer-takes-a-fifth-at-most")
-        found.check(situation.limits.reserved < (given.get("maxTokens") or _ASSUMED_OUTPUT), "it is not over the limit")
-    _same_count(situation, path, marker, counter, found)
+        found.check(inputs.limits.reserved < (given.get("maxTokens") or _ASSUMED_OUTPUT), "it is not over the limit")
+    _same_count(inputs, path, marker, counter, found)
 
 
 def _same_count(
-    situation: Situation, path: Sequence[Entry], marker: Truncation | None, counter: RuleCounter, found: Findings
+    inputs: ReductionInput,
+    path: Sequence[Entry],
+    marker: Truncation | None,
+    counter: RuleCounter,
+    found: Findings,
 ) -> None:
     """What a truncation reports is the count of the next request: system prompt, tools and its messages."""
     if marker is None:
         return
     after = path_after(path, marker)
     all_is_sent(effective_history(after), found)
-    raw = counter.count_request(situation.system, situation.tools, effective_history(after))
-    raw_before = counter.count_request(situation.system, situation.tools, effective_history(path))
+    raw = counter.count_request(inputs.system, inputs.tools, effective_history(after))
+    raw_before = counter.count_request(inputs.system, inputs.tools, effective_history(path))
     before, left = marker.figures.tokens_before, marker.figures.tokens_after
     steps = len(marker.hides)
     found.check(
-        abs(before - left - situation.ratio * (raw_before - raw)) <= steps + 1,
-        f"{before} → {left} tokens is not {situation.ratio} x ({raw_before} - {raw})",
+        abs(before - left - inputs.ratio * (raw_before - raw)) <= steps + 1,
+        f"{before} → {left} tokens is not {inputs.ratio} x ({raw_before} - {raw})",
     )
 
 
@@ -179,7 +183,7 @@ def path_after(path: Sequence[Entry], body: Body) -> tuple[Entry, ...]:
     return (*path, Entry(max(entry.id for entry in path) + 1, path[-1].id, path[-1].at_ms, body))
 
 
-def situation_of(given: Json, path: tuple[Entry, ...], tokens: int, **changes: Any) -> tuple[Situation, FakeModel]:
+def inputs_of(given: Json, path: tuple[Entry, ...], tokens: int, **changes: Any) -> tuple[ReductionInput, FakeModel]:
     counter, model, figures = RuleCounter(), FakeModel(given["handler"]), limits_of(given)
     system, tools = (given["systemPrompt"],), tools_of(given)
     raw = counter.count_request(system, tools, effective_history(path))
@@ -196,14 +200,14 @@ def situation_of(given: Json, path: tuple[Entry, ...], tokens: int, **changes: A
         "environment": given.get("environmentDetails") or "",
         "read_files": tuple(given.get("filesReadByRoo") or ()),
     }
-    return Situation(**(fields | changes)), model
+    return ReductionInput(**(fields | changes)), model
 
 
 async def reduced(
-    situation: Situation, model: FakeModel, given: Json, guards: Guards | None = None
+    inputs: ReductionInput, model: FakeModel, given: Json, guards: Guards | None = None
 ) -> tuple[Body, ...]:
     options = options_of(given, auto_condense=given["autoCondenseContext"])
-    return await reduce(situation, model.services(given, RuleCounter()), options, guards)
+    return await reduce(inputs, model.services(given, RuleCounter()), options, guards)
 
 
 def is_due(tokens: int, figures: Limits, given: Json) -> bool:

@@ -5,7 +5,7 @@ import re
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.folded_files import FoldedFiles, fold
+from roo_tui.context.condense.attachments import FoldedFiles, fold
 from roo_tui.outline.languages import language_of
 from roo_tui.outline.signatures import outline
 from roo_tui.prompt_files import render

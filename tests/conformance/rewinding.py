@@ -8,9 +8,9 @@ answer that ended meanwhile stays), everything else to what was stored from then
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import active_markers, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.rewind import rewind_points, target_head
+from roo_tui.context.history.effective import active_markers, effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.rewind import rewind_points, target_head
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation

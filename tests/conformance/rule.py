@@ -12,10 +12,10 @@ from functools import cache
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.folded_files import outlines_of
+from roo_tui.context.condense.attachments import outlines_of
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import Fold, Services
-from roo_tui.context.tokens import HasBlocks, TokenCounter
+from roo_tui.context.reduction_input import Fold, ReductionServices
+from roo_tui.context.window.tokens import HasBlocks, TokenCounter
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import (
@@ -107,8 +107,8 @@ class FakeModel:
         price = cost * 1_000_000 / tokens if tokens else 0.0
         return ModelInfo("fake", "", input_usd=price, output_usd=0.0, supports_images=images, token_factor=1.0)
 
-    def services(self, given: Json, counter: TokenCounter) -> Services:
-        return Services(ask=self.ask, counter=counter, fold=fold_of(given))
+    def services(self, given: Json, counter: TokenCounter) -> ReductionServices:
+        return ReductionServices(ask=self.ask, counter=counter, fold=fold_of(given))
 
     async def ask(self, request: Request) -> AsyncIterator[ModelEvent]:
         if self.handler.get("no_create_message"):

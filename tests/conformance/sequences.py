@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roo_tui.context.effective import active_markers, effective_history, hidden_ids
-from roo_tui.context.guards import Guards
-from roo_tui.context.log import Log
+from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
+from roo_tui.context.history.log import Log
+from roo_tui.context.window.guards import Guards
 from roo_tui.domain.blocks import tool_results
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Noted, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.store.exchange.roo_code import from_tagged, to_tagged
 from tests.conformance.condensing import Outcome, end_of, path_with, run, same_end
-from tests.conformance.managing import outcome_of, reduced, situation_of
+from tests.conformance.managing import inputs_of, outcome_of, reduced
 from tests.conformance.rewinding import head_before, is_persons, takes_no_more
 from tests.conformance.rule import FakeModel, RuleCounter
 from tests.conformance.tagged import Json, append, json_of, of_visible, plain_blocks
@@ -120,16 +120,16 @@ def _change(here: _Run, step: Json, at_ms: int, recorded: Json) -> None:
     visible = effective_history(path)
     if step["op"] == "summarizeConversation":
         tokens = here.counter.count_request((given["systemPrompt"],), (), visible)
-        situation, model = situation_of(given, path, tokens, trigger="manual", environment="")
-        outcome = run(situation, model, given, here.counter)
+        inputs, model = inputs_of(given, path, tokens, trigger="manual", environment="")
+        outcome = run(inputs, model, given, here.counter)
         bodies: Sequence[Body] = [body for body in (outcome.marker, outcome.failure) if body is not None]
     else:
         tokens = given["totalTokens"] + here.counter.count_messages(visible[-1:])
         trigger = "forced" if step["forced"] else "automatic"
-        situation, model = situation_of(given, path, tokens, trigger=trigger)
-        bodies = asyncio.run(reduced(situation, model, given, here.guards))
+        inputs, model = inputs_of(given, path, tokens, trigger=trigger)
+        bodies = asyncio.run(reduced(inputs, model, given, here.guards))
         outcome = _outcome(bodies, model)
-    _compare_ends(given, recorded, situation, outcome, bodies, here)
+    _compare_ends(given, recorded, inputs, outcome, bodies, here)
     _compare_truncation(recorded, path, bodies, here)
     for body in bodies:
         append(here.log, body, at_ms)
@@ -145,7 +145,7 @@ def _outcome(bodies: Sequence[Body], model: FakeModel) -> Outcome:
 
 
 def _compare_ends(
-    given: Json, recorded: Json, situation: Any, outcome: Outcome, bodies: Sequence[Body], here: _Run
+    given: Json, recorded: Json, inputs: Any, outcome: Outcome, bodies: Sequence[Body], here: _Run
 ) -> None:
     truncated_only = "error" not in recorded and "condenseId" not in recorded
     expected = "not asked for" if truncated_only else end_of(recorded)
@@ -155,7 +155,7 @@ def _compare_ends(
         here.found.better("guards")
         return
     trial = Findings()
-    same_end(given, expected, situation, outcome, trial)
+    same_end(given, expected, inputs, outcome, trial)
     if trial.wrong and here.diverged:
         # The history is another one by now.
         told = outcome.kind != "failed" or outcome.message == given["handler"].get("raises", {}).get("message")

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import repair, with_user_blocks
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.domain.blocks import Block, Message, Text
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.store.exchange.export import messages_json

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.pairing import is_legal_cut, legal_cuts
-from roo_tui.context.truncate import truncate
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.history.pairing import is_legal_cut, legal_cuts
+from roo_tui.context.sliding_window import truncate
 from roo_tui.domain.blocks import tool_results, tool_uses
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.markers import Truncation

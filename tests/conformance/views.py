@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from roo_tui.context.cut import command_blocks, messages_since_summary, standing_commands
-from roo_tui.context.effective import Visible, active_markers, effective_history
-from roo_tui.context.pairing import open_calls
-from roo_tui.context.request_shape import fresh
+from roo_tui.context.condense.cut_point import command_blocks, messages_since_summary, standing_commands
+from roo_tui.context.condense.request import fresh
+from roo_tui.context.history.effective import Visible, active_markers, effective_history
+from roo_tui.context.history.pairing import open_calls
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.requests import ModelInfo

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui import settings
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.events import EntriesAppended

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import settings as checks
 from hypothesis import strategies as some
 
-from roo_tui.context.effective import active_markers, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.toggle import undo
+from roo_tui.context.history.effective import active_markers, effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.undo import undo
 from roo_tui.domain.blocks import Opaque, Text, ToolResult, ToolUse, plain_text_of
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, Unknown, UserMessage
 from roo_tui.domain.errors import ExchangeError

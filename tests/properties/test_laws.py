@@ -11,11 +11,11 @@ from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from roo_tui.context.effective import Visible, active_markers, covering, effective_history, hidden_ids
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import legal_cuts, open_calls, repair, with_user_blocks
-from roo_tui.context.toggle import newest_switchable, redo, undo
-from roo_tui.context.truncate import truncate
+from roo_tui.context.history.effective import Visible, active_markers, covering, effective_history, hidden_ids
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import legal_cuts, open_calls, repair, with_user_blocks
+from roo_tui.context.history.undo import newest_switchable, redo, undo
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import (
     AssistantMessage,
@@ -119,7 +119,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def truncate(self) -> None:
-        marker = truncate(self.history.path, COUNTER, tokens_before=1000)
+        marker = slide_window(self.history.path, COUNTER, tokens_before=1000)
         assume(marker)
         assert isinstance(marker, Truncation)
         before = self.visible

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from hypothesis.stateful import run_state_machine_as_test
 
-from roo_tui.context import pairing, sendable
+from roo_tui.context.history import pairing, sendable
 from roo_tui.domain.blocks import Message, Opaque, Thinking, ToolResult, ToolUse
 from roo_tui.engine import request
 from tests.properties.test_laws import Conversation as Laws

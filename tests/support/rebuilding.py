@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.prompt_files import render
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.blocks import Block, Message, Text, ToolResult, ToolUse, result_text
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from roo_tui import settings
-from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.domain.blocks import Message, Text, result_text, tool_results
 from roo_tui.domain.entries import Body
 from roo_tui.domain.requests import ModelEvent, ModelInfo, Request

@@ -8,7 +8,7 @@ from roo_tui import settings
 from roo_tui.domain.events import CondenseEnded
 from roo_tui.domain.requests import Request
 from roo_tui.engine import Engine
-from roo_tui.headless.figures import show_context, show_stats
+from roo_tui.headless.stats import show_context, show_stats
 from tests.support.engines import engine_on
 from tests.support.scripted_model import ScriptedModel
 
@@ -62,7 +62,7 @@ async def test_what_is_left_is_a_share_of_what_there_was(tmp_path: Path) -> None
         await engine.idle()
         ended = recorder.of(CondenseEnded)[-1]
         assert ended.outcome == "condensed"
-        figures = engine.read.session.task.log.get(ended.entry_id).body.figures
+        figures = engine.read.session.task.log.entry(ended.entry_id).body.figures
         assert figures.tokens_before > figures.tokens_after > overhead // 2
         assert engine.read.context_use().used == figures.tokens_after
 

@@ -16,7 +16,7 @@ from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.engine import Engine
 from roo_tui.engine.strategies import thresholds_of
 from roo_tui.headless.tasks import Wanted, condense_task
-from roo_tui.settings import Hooks
+from roo_tui.settings import HookOptions
 from tests.support.engines import Recorder, allow_all
 from tests.support.scripted_model import ScriptedModel, call
 
@@ -37,9 +37,11 @@ def reads(count: int) -> list[Any]:
 
 
 async def started(
-    workspace: Path, model: ScriptedModel, hooks: Hooks | None = None, **options: Any
+    workspace: Path, model: ScriptedModel, hooks: HookOptions | None = None, **options: Any
 ) -> tuple[Engine, Recorder]:
-    chosen = replace(settings.load(workspace=workspace), context=ContextOptions(**options), hooks=hooks or Hooks())
+    chosen = replace(
+        settings.load(workspace=workspace), context=ContextOptions(**options), hooks=hooks or HookOptions()
+    )
     engine = Engine(workspace, chosen, models=lambda _: model)
     await engine.start()
     recorder = Recorder(engine, allow_all)
@@ -109,7 +111,7 @@ async def test_an_unknown_strategy_is_told_and_a_summary_made_instead(workspace:
 
 async def test_a_hook_can_stop_a_condense_and_another_adds_instructions(workspace: Path) -> None:
     model = ScriptedModel(["word " * 500, "ok"])
-    stop = Hooks(before_condense=("""echo '{"block": true, "reason": "not now"}'""",))
+    stop = HookOptions(before_condense=("""echo '{"block": true, "reason": "not now"}'""",))
     engine, recorder = await started(workspace, model, hooks=stop)
     await recorder.turn("first")
     await recorder.turn("second")

@@ -243,7 +243,7 @@ def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) ->
     if message.get("role") not in ("user", "assistant") or not isinstance(message.get("content"), str | list):
         return Unknown(dict(message))
     if item.kind == "truncation":
-        return Truncation(hides, _figures(item.event.get("contextTruncation"), "truncation"))
+        return Truncation(hides, _figures(item.event.get("contextTruncation"), "sliding window"))
     blocks = tuple(_blocks(message["content"]))
     if item.kind == "summary":
         return Condense(hides, blocks, _figures(item.event.get("contextCondense"), "native"))

@@ -1,7 +1,7 @@
 """What fills the context window."""
 
-from roo_tui.context.breakdown import breakdown
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.breakdown import breakdown
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense

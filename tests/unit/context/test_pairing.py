@@ -2,8 +2,15 @@ import math
 
 import pytest
 
-from roo_tui.context.effective import Visible
-from roo_tui.context.pairing import is_legal_cut, legal_cuts, open_calls, repair, started_calls, with_user_blocks
+from roo_tui.context.history.effective import Visible
+from roo_tui.context.history.pairing import (
+    is_legal_cut,
+    legal_cuts,
+    open_calls,
+    repair,
+    started_calls,
+    with_user_blocks,
+)
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import CallStarted
 from roo_tui.prompt_files import render

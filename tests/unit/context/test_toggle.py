@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.toggle import newest_switchable, redo, undo
+from roo_tui.context.history.undo import newest_switchable, redo, undo
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.markers import Toggle, Truncation
 from tests.support.histories import History

@@ -15,9 +15,9 @@ from roo_tui.domain.blocks import Block, Message, Text, Thinking, ToolResult, To
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, Request, Started, ToolSpec
 from roo_tui.llm import build
 from roo_tui.llm.catalog import Catalog
-from roo_tui.llm.demo_model import DemoModel
-from roo_tui.llm.demo_place import human_words, is_condense_request
-from roo_tui.llm.demo_script import RUN_TESTS, TASKS
+from roo_tui.llm.demo.model import DemoModel
+from roo_tui.llm.demo.position import human_words, is_condense_request
+from roo_tui.llm.demo.script import RUN_TESTS, TASKS
 from roo_tui.llm.options import Profile
 
 INFO = Catalog.load().info("demo", "demo")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.recall import excerpt, found_entries, recall, recallable
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.recall import excerpt, found_entries, recall, recallable
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, TodosChanged, UserMessage
 from roo_tui.domain.markers import Mask, MaskItem

@@ -8,7 +8,7 @@ from roo_tui.domain.blocks import ToolUse
 from roo_tui.prompt_files import names, placeholders
 from roo_tui.tools import registry
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.runner import Prepared, plan_call, run_call
 from tests.support.tool_bench import Bench
 
@@ -75,12 +75,12 @@ class _Broken:
     class Arguments(ToolArguments):
         at: str = "run"
 
-    async def plan(self, arguments: Arguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: Arguments, context: ToolContext) -> CallPlan | CallFailure:
         if arguments.at == "plan":
             raise RuntimeError("no plan")
-        return Plan("x", Effect.READ, state=arguments.at)
+        return CallPlan("x", Effect.READ, state=arguments.at)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         if plan.state == "cancel":
             raise asyncio.CancelledError
         raise RuntimeError("no run")

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.effective import effective_history, with_marker
-from roo_tui.context.recall import recall
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.lossless import Lossless, Operations, lossless_items, mask
+from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.log import appended
+from roo_tui.context.history.recall import recall
+from roo_tui.context.strategies.lossless.lossless import LosslessOperations, LosslessStrategy, lossless_items, mask
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
-from tests.support.fake_summariser import situation
+from tests.support.fake_summariser import inputs
 from tests.support.histories import History
 from tests.support.rebuilding import Rebuilt
 
@@ -270,9 +270,9 @@ def test_each_operation_can_be_switched_off():
     work.read("a.py", "\n".join(reversed(LINES[50:60])))
     work.answer("done")
     assert set(work.items()) == {repeated, listed, read}
-    assert set(work.items(operations=Operations(same_content=False))) == {listed, read}
-    assert set(work.items(operations=Operations(asked_again=False))) == {repeated, read}
-    assert set(work.items(operations=Operations(out_of_date=False))) == {repeated, listed}
+    assert set(work.items(operations=LosslessOperations(same_content=False))) == {listed, read}
+    assert set(work.items(operations=LosslessOperations(asked_again=False))) == {repeated, read}
+    assert set(work.items(operations=LosslessOperations(out_of_date=False))) == {repeated, listed}
 
 
 def test_the_mask_says_what_it_freed(counter: TokenCounter):
@@ -280,15 +280,15 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     work.read("a.py", "\n".join(LINES))
     work.read("a.py", "\n".join(LINES))
     work.answer("done")
-    now = situation(work.path, counter, ratio=1.5)
+    now = inputs(work.path, counter, ratio=1.5)
     marker = mask(now, counter)
     assert marker is not None
-    after = with_bodies(work.path, (marker,))
+    after = appended(work.path, marker)
     freed = counter.count_messages(effective_history(work.path)) - counter.count_messages(effective_history(after))
     assert marker.figures.tokens_before == now.context_tokens
     assert marker.figures.tokens_after == now.context_tokens - round(1.5 * freed)
     assert marker.figures.strategy == "lossless"
-    plan = Lossless().prepare(now, StrategyOptions(counter))
+    plan = LosslessStrategy().prepare(now, StrategyOptions(counter))
     assert plan.tokens_after == marker.figures.tokens_after
 
 
@@ -296,7 +296,7 @@ def test_where_nothing_stands_twice_it_is_refused(counter: TokenCounter):
     work = Work()
     work.read("a.py", "\n".join(LINES))
     with pytest.raises(CondenseRefused, match="twice"):
-        Lossless().prepare(situation(work.path, counter), StrategyOptions(counter))
+        LosslessStrategy().prepare(inputs(work.path, counter), StrategyOptions(counter))
 
 
 line = st.sampled_from([*LINES[:12], "", "}", "  7 | odd", "12:30 on the clock", "\ttab\r", "3→x", "é\u2028y"])

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from roo_tui.context.strategies.config import SmartConfig, Truncate, as_json, parse
-from roo_tui.context.strategies.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
+from roo_tui.context.strategies.smart.config import SmartConfig, TruncateOperation, as_json, parse
+from roo_tui.context.strategies.smart.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
 from roo_tui.domain.errors import SettingsError
 
 INDIVIDUAL = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
@@ -125,8 +125,8 @@ def test_presets_have_their_sizes():
     second = AGGRESSIVE.passes[1].individual_config
     assert second is not None
     cut_inputs, cut_results = second.defaults.tool_parameters, second.defaults.tool_results
-    assert isinstance(cut_inputs, Truncate) and cut_inputs.params.max_chars == 100
-    assert isinstance(cut_results, Truncate) and cut_results.params.max_lines == 4
+    assert isinstance(cut_inputs, TruncateOperation) and cut_inputs.params.max_chars == 100
+    assert isinstance(cut_results, TruncateOperation) and cut_results.params.max_lines == 4
 
 
 def test_a_custom_configuration_is_used_under_its_own_name_only():

@@ -8,8 +8,8 @@ import pytest
 
 from bench import strategies as bench
 from bench.bound import Shown, size_of, upper_bound
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.strategies.lossless import lossless_items
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.strategies.lossless.lossless import lossless_items
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import CallFacts, CallRecord, UserMessage
 from roo_tui.domain.markers import Mask

@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import repair, with_user_blocks
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log, appended
+from roo_tui.context.history.pairing import repair, with_user_blocks
+from roo_tui.context.history.undo import redo, undo
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.toggle import redo, undo
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
 from roo_tui.domain.entries import (
     AssistantMessage,
@@ -27,12 +25,12 @@ from roo_tui.domain.entries import (
     Pinned,
     UserMessage,
 )
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 
 PROVIDER, MODEL = "anthropic", "model-a"
 WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
@@ -42,13 +40,13 @@ COUNTER = TokenCounter()
 
 async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry, ...] | None:
     options = StrategyOptions(COUNTER, preset=preset or "balanced")
-    now = situation(path, COUNTER, window=1_000_000)
+    now = inputs(path, COUNTER, window=1_000_000)
     try:
         bodies = await Runner(built_in()).run(now, Summariser().services(COUNTER), options, way)
     except CondenseRefused:
         return None
     assert bodies
-    return with_bodies(path, bodies)
+    return appended(path, *bodies)
 
 
 def count(path: tuple[Entry, ...]) -> int:
@@ -132,8 +130,8 @@ pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sam
 of = st.sampled_from([(PROVIDER, MODEL), ("", "")])
 thoughts = st.builds(lambda text, signature, by: Thinking(text, signature, *by), words, st.sampled_from(["", "s"]), of)
 opaque = st.builds(lambda kind, by: Opaque(*by, {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of)
-inputs = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
-calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), inputs)
+arguments = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
+calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), arguments)
 results = st.builds(
     ToolResult, call_ids, words | st.lists(st.builds(Text, words) | pictures, max_size=2).map(tuple), st.booleans()
 )
