@@ -69,7 +69,7 @@ def calls_of_render(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def names_in(argument: ast.expr) -> list[str]:
-    """Return the prompts an argument can name; in `f"tools/{name}"` each `{…}` stands for any file."""
+    """Return the prompts an argument can name; in `f"tools/{name}"` each `{…}` stands for any part of a name."""
     if isinstance(argument, ast.IfExp):
         return names_in(argument.body) + names_in(argument.orelse)
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
@@ -99,11 +99,11 @@ def test_there_are_prompts() -> None:
 @pytest.mark.parametrize("name", prompt_files.names())
 def test_every_prompt_is_used_and_its_placeholders_have_values(name: str) -> None:
     uses = rendered().get(name, [])
-    assert uses or name in chosen_elsewhere(), f"nothing renders prompts/{name}.md"
+    assert uses or name in chosen_elsewhere(), f"nothing renders {name}"
     for values, open_ended in uses:
         missing, unused = prompt_files.placeholders(name) - values, values - prompt_files.placeholders(name)
-        assert not unused, f"prompts/{name}.md has no placeholder for {sorted(unused)}"
-        assert open_ended or not missing, f"nothing fills {sorted(missing)} of prompts/{name}.md"
+        assert not unused, f"{name} has no placeholder for {sorted(unused)}"
+        assert open_ended or not missing, f"nothing fills {sorted(missing)} of {name}"
 
 
 def test_every_rendered_prompt_exists() -> None:

@@ -24,8 +24,8 @@ async def locate(context: ToolContext, path: str) -> Location | CallFailure:
 
 
 def refusal(error: PathRefused) -> CallFailure:
-    """Return the refusal of a path in words for the model (`prompts/replies/refused_<reason>.md`)."""
-    name = f"replies/refused_{error.reason}"
+    """Return the refusal of a path in words for the model (`prompts/refusals.md`, a section per reason)."""
+    name = f"refusals/{error.reason}"
     values = {"path": error.path, "detail": error.detail}
     return CallFailure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
 

@@ -86,9 +86,9 @@ class ToolContext:
 
 
 class Tool(Protocol):
-    """One tool: a class with a `name`, an `Arguments` model whose fields are described, `plan` and `run`.
+    """One tool: a class with a `name`, an `Arguments` model, `plan` and `run`.
 
-    The words for the model stand in `prompts/tools/<name>.md`; the schema comes from `Arguments`.
+    The schema comes from `Arguments`; what the tool and each argument are for is in `prompts/tools/<name>.md`.
     """
 
     name: ClassVar[str]

@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.errors import PathRefused
@@ -20,8 +20,8 @@ LIMIT = 500
 
 
 class ListFilesArguments(ToolArguments):
-    path: str = Field(default=".", description="The folder, relative to the workspace.")
-    recursive: bool = Field(default=False, description="Also list what the folders in it hold.")
+    path: str = "."
+    recursive: bool = False
 
 
 class ListFiles:
@@ -48,9 +48,9 @@ class ListFiles:
             return refused_outcome(error)
         prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
         items = tuple(well_formed(str(name))[len(prefix) :] for name in names)
-        words = "\n".join(items) or render("replies/folder_empty", path=location.shown)
+        words = "\n".join(items) or render("tools/list_files/empty", path=location.shown)
         if more:
-            words += "\n" + render("replies/list_cut", limit=LIMIT)
+            words += "\n" + render("tools/list_files/cut", limit=LIMIT)
         count = f"{len(items)}{'+' if more else ''} {'name' if len(items) == 1 else 'names'}"
         return Outcome(
             words,

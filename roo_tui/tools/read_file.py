@@ -25,9 +25,9 @@ MAX_LINE = 2_000
 
 
 class ReadFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    first_line: int = Field(default=1, ge=1, description="The first line to read; lines count from 1.")
-    last_line: int | None = Field(default=None, ge=1, description="The last line to read; left out: to the end.")
+    path: str
+    first_line: int = Field(default=1, ge=1)
+    last_line: int | None = Field(default=None, ge=1)
 
 
 class ReadFile:
@@ -72,7 +72,7 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
 def _picture(location: Location, image: Image, size: int) -> Outcome:
     if size > IMAGE_LIMIT:
         raise PathRefused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
-    words = render("replies/image", path=location.shown, type=image.media_type)
+    words = render("tools/read_file/image", path=location.shown, type=image.media_type)
     facts = CallFacts("read", location.shown, full_content=True)
     return Outcome((Text(words), image), TextView(words), facts, detail=f"{image.width}×{image.height}")
 
@@ -82,24 +82,24 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
     if lines[-1] == "":
         lines.pop()
     count, first = len(lines), arguments.first_line
-    remarks = [] if file.editable else [render("replies/not_utf8", encoding=file.encoding)]
+    remarks = [] if file.editable else [render("tools/read_file/not_utf8", encoding=file.encoding)]
     if not lines:
-        words = render("replies/file_empty", path=location.shown)
+        words = render("tools/read_file/empty", path=location.shown)
         facts = CallFacts("read", location.shown, full_content=True, digest=file.digest)
         return Outcome(words, FileView(location.shown, "", 1, 0), facts, detail="empty")
     if first > count:
-        words = render("replies/past_the_end", path=location.shown, count=count)
+        words = render("tools/read_file/past_the_end", path=location.shown, count=count)
         return Outcome(words, is_error=True, detail=f"{count} lines")
     wanted = lines[first - 1 : arguments.last_line]
     if not wanted:
-        words = render("replies/lines_reversed", first=first, last=arguments.last_line)
+        words = render("tools/read_file/lines_reversed", first=first, last=arguments.last_line)
         return Outcome(words, is_error=True)
     shown, numbered, has_cut_line = _fitting(wanted, first)
     last = first + len(shown) - 1
     if len(shown) < len(wanted):
-        remarks.append(render("replies/read_rest", first=first, last=last, count=count, next=last + 1))
+        remarks.append(render("tools/read_file/rest", first=first, last=last, count=count, next=last + 1))
     if has_cut_line:
-        remarks.append(render("replies/lines_cut", limit=MAX_LINE))
+        remarks.append(render("tools/read_file/lines_cut", limit=MAX_LINE))
     is_whole = first == 1 and last == count
     return Outcome(
         "\n".join([*numbered, *remarks]),

@@ -55,4 +55,4 @@ def _spec(name: str) -> ToolSpec:
     """Making a schema takes some milliseconds, and every request needs them all."""
     from roo_tui.tools.arguments import schema
 
-    return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name].Arguments))
+    return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name]))

@@ -21,9 +21,9 @@ LIMIT = 300
 
 
 class SearchFilesArguments(ToolArguments):
-    regex: str = Field(min_length=1, description="The regular expression, matched within single lines.")
-    path: str = Field(default=".", description="The folder (or file) to search, relative to the workspace.")
-    file_pattern: str = Field(default="", description="Only files of this name pattern, for example *.py")
+    regex: str = Field(min_length=1)
+    path: str = "."
+    file_pattern: str = ""
 
 
 class SearchFiles:
@@ -50,7 +50,7 @@ class SearchFiles:
         try:
             found = await asyncio.to_thread(search.run)
         except BadPattern as error:
-            return Outcome(render("replies/bad_pattern", reason=well_formed(str(error))), is_error=True)
+            return Outcome(render("tools/search_files/bad_pattern", reason=well_formed(str(error))), is_error=True)
         except asyncio.CancelledError:
             search.stop()
             raise
@@ -71,11 +71,11 @@ def _words(found: Found) -> str:
         lines.append(well_formed(path))
         lines += [f"  {hit.line} | {well_formed(hit.text)}" for hit in hits]
     if not lines:
-        lines.append(render("replies/nothing_found"))
+        lines.append(render("tools/search_files/nothing_found"))
     if found.more:
-        lines.append(render("replies/search_cut", limit=LIMIT))
+        lines.append(render("tools/search_files/cut", limit=LIMIT))
     if found.timed_out:
-        lines.append(render("replies/search_timed_out"))
+        lines.append(render("tools/search_files/timed_out"))
     if found.too_large:
-        lines.append(render("replies/search_too_large", count=found.too_large))
+        lines.append(render("tools/search_files/too_large", count=found.too_large))
     return "\n".join(lines)

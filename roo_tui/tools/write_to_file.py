@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
@@ -17,8 +17,8 @@ from roo_tui.workspace.files import Location
 
 
 class WriteToFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace; missing folders are made.")
-    content: str = Field(description="The whole content of the file, with nothing left out.")
+    path: str
+    content: str
 
 
 class WriteToFile:
@@ -42,6 +42,6 @@ def _plan(context: ToolContext, location: Location, content: str) -> CallPlan | 
         original = context.workspace.read_for_edit(location)
     except PathRefused as error:
         return refusal(error)
-    reply = "replies/file_created" if original is None else "replies/file_written"
+    reply = "tools/write_to_file/created" if original is None else "tools/write_to_file/written"
     report = render(reply, path=location.shown, lines=len(lines_of(content)))
     return plan_change(context, location, original, content, "write", report)

@@ -13,64 +13,64 @@ Json = dict[str, Any]
 # What stands in a summary message after the answer, in the order the design names; each but the last has a heading.
 COMMANDS, OUTLINE, LEDGER, RECEIPT, PIN, REQUEST, TODOS, ENVIRONMENT = range(8)
 _HEADED = {
-    COMMANDS: ("condense/commands", {"commands": "\0"}),
-    OUTLINE: ("condense/folded_file", {"path": "\0", "outline": "\0"}),
-    LEDGER: ("condense/ledger", {"lines": "\0"}),
-    RECEIPT: ("condense/receipt", {"lines": "\0"}),
-    PIN: ("condense/pin", {"ref": "\0", "content": "\0"}),
-    REQUEST: ("condense/unanswered_request", {"request": "\0"}),
-    TODOS: ("condense/todos", {"items": "\0"}),
+    COMMANDS: ("summary_message/commands", {"commands": "\0"}),
+    OUTLINE: ("summary_message/file_outline", {"path": "\0", "outline": "\0"}),
+    LEDGER: ("summary_message/ledger", {"lines": "\0"}),
+    RECEIPT: ("summary_message/receipt", {"lines": "\0"}),
+    PIN: ("summary_message/pin", {"ref": "\0", "content": "\0"}),
+    REQUEST: ("summary_message/request", {"request": "\0"}),
+    TODOS: ("summary_message/todos", {"items": "\0"}),
 }
 
 
 def missing_result() -> str:
     """Return what is said where a call has no result."""
-    return render("condense/missing_result")
+    return render("history/missing_result")
 
 
 def empty_error() -> str:
     """Return what an error without words says."""
-    return render("condense/empty_error")
+    return render("history/empty_error")
 
 
 def late_result(content: str) -> Json:
     """Return the text that tells a result which does not follow its call."""
-    return {"type": "text", "text": render("condense/late_result", content=content)}
+    return {"type": "text", "text": render("history/late_result", content=content)}
 
 
 def start() -> Json:
     """Return the line before an answer that begins a history."""
-    return {"type": "text", "text": render("condense/earlier_start")}
+    return {"type": "text", "text": render("history/earlier_start")}
 
 
 def truncation_line(count: int) -> str:
     """Return the line that stands for the messages a truncation hides."""
-    return render("condense/truncated", count=count)
+    return render("history/truncated", count=count)
 
 
 def cut_line() -> str:
     """Return the line that ends a shortened outline."""
-    return render("condense/folded_cut")
+    return render("summary_message/outline_cut")
 
 
 def section(path: str, outline: str) -> str:
     """Return the section of one file's outline."""
-    return render("condense/folded_file", path=path, outline=outline)
+    return render("summary_message/file_outline", path=path, outline=outline)
 
 
 def answer_block(answer: str) -> str:
     """Return the first block of a summary message."""
-    return render("condense/summary", answer=answer.strip())
+    return render("summary_message/answer", answer=answer.strip())
 
 
 def commands_block(commands: list[str]) -> str:
     """Return the block of the commands in force."""
-    return render("condense/commands", commands="\n".join(commands))
+    return render("summary_message/commands", commands="\n".join(commands))
 
 
 def request_block(request: str) -> str:
     """Return the block of the request being worked on."""
-    return render("condense/unanswered_request", request=request)
+    return render("summary_message/request", request=request)
 
 
 def default_instruction() -> str:
@@ -86,7 +86,10 @@ def summary_system() -> str:
 @cache
 def of_parts() -> tuple[str, ...]:
     """Return the beginnings of the instructions for summarising in parts."""
-    part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
+    part, merge = (
+        render("condense_staged/part", number="\0", parts="\0"),
+        render("condense_staged/merge", instruction="\0"),
+    )
     return part.partition("\0")[0], merge.partition("\0")[0]
 
 
@@ -102,7 +105,7 @@ def _headings() -> dict[int, str]:
 
 def ledger(lines: str) -> str:
     """Return the block of the facts of the log."""
-    return render("condense/ledger", lines=lines)
+    return render("summary_message/ledger", lines=lines)
 
 
 def is_section_of(text: str, path: str) -> bool:

@@ -46,7 +46,7 @@ def test_a_condensed_and_truncated_task_is_seen_as_roo_code_sees_it():
     assert seen(task_log(task)) == [
         ("user", "summary", "## Conversation Summary\nThe shelf is to "),
         ("user", "entry", "<user_message>\nDo it now.\n</user_message>"[:40]),
-        ("user", "truncation", "[2 earlier messages are hidden here to m"),
+        ("user", "truncation", "[Earlier messages hidden here to make ro"),
         ("assistant", "entry", "Sorted."),
         ("user", "entry", "<user_message>\nThanks.\n</user_message>"),
     ]

@@ -210,7 +210,7 @@ async def perform(
     asked, answer, shape, remarks = await _first_answer(plan, given, services)
     missing = missing_sections(answer.text) if plan.own_prompt else ()
     if missing:
-        reply = render("condense/missing", sections=", ".join(missing))
+        reply = render("condense/missing_sections", sections=", ".join(missing))
         again = replace(asked, messages=with_answer(asked, answer.text, reply))
         try:
             second = await ask(again, given, services)

@@ -110,7 +110,7 @@ async def _notes(plan: Stages, given: ReductionInput, services: ReductionService
         request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
         answer = await ask(request, given, services)
         text = _cut(answer.text, plan.notes_tokens, given, services.counter)
-        notes.append(Text(render("condense/part_notes", number=number, parts=count, notes=text)))
+        notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
     return tuple(notes)
 
 
@@ -119,11 +119,11 @@ def _system() -> tuple[str, ...]:
 
 
 def _part_words(number: int, parts: int) -> str:
-    return render("condense/staged", number=number, parts=parts)
+    return render("condense_staged/part", number=number, parts=parts)
 
 
 def _merge_words(instruction: str) -> str:
-    return render("condense/merge", instruction=instruction)
+    return render("condense_staged/merge", instruction=instruction)
 
 
 def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
@@ -162,7 +162,7 @@ def _pieces(message: Visible, room: int, counter: TokenCounter) -> list[Visible]
         for number, text in enumerate(slices, 1):
             shown = text
             if len(slices) > 1:
-                shown = render("condense/split_message", number=number, pieces=len(slices), text=text)
+                shown = render("condense_staged/piece", number=number, pieces=len(slices), text=text)
             pieces.append(Visible(message.entry_id, message.role, (Text(shown),)))
     return pieces
 

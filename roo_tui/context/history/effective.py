@@ -198,7 +198,7 @@ def _replacement(marker_id: EntryId, marker: Condense | Truncation, counts: dict
 
 def truncation_line(count: int) -> Text:
     """Return the line that stands for `count` hidden messages."""
-    return Text(render("condense/truncated", count=count))
+    return Text(render("history/truncated", count=count))
 
 
 def _hidden_counts(active: dict[EntryId, Marker]) -> dict[EntryId, int]:

@@ -153,7 +153,7 @@ class _Building:
             self.messages[-1] = Message("assistant", self.messages[-1].blocks + sent)
         elif sent:
             if not self.messages:
-                self.messages.append(Message("user", (Text(render("condense/earlier_start")),)))
+                self.messages.append(Message("user", (Text(render("history/earlier_start")),)))
             self.messages.append(Message("assistant", sent))
 
     def add_user(self, blocks: list[Block]) -> None:
@@ -202,7 +202,7 @@ class _Building:
                 _, call = self.waiting.pop(place)
                 results.append(block if call.id == block.tool_use_id else replace(block, tool_use_id=call.id))
             elif content and (block.tool_use_id, content) not in self.told:
-                others.append(Text(render("condense/late_result", content=content)))
+                others.append(Text(render("history/late_result", content=content)))
             self.told.add((block.tool_use_id, content))
         return results, others
 
@@ -220,7 +220,7 @@ class _Building:
 
     def _missing(self) -> list[Block]:
         missing: list[Block] = [
-            ToolResult(call.id, render("condense/missing_result"), is_error=True) for _, call in self.waiting
+            ToolResult(call.id, render("history/missing_result"), is_error=True) for _, call in self.waiting
         ]
         self.waiting = []
         return missing
@@ -327,7 +327,7 @@ def _result(block: ToolResult) -> ToolResult:
         ):
             content = block.content
     if block.is_error and (not content or (isinstance(content, str) and _is_blank(content))):
-        content = render("condense/empty_error")
+        content = render("history/empty_error")
     elif not content:
         content = ""
     return block if content is block.content else replace(block, content=content)

@@ -36,7 +36,7 @@ def pin_blocks(path: Sequence[Entry], visible: Collection[EntryId]) -> tuple[Tex
     """Return a block for each pinned entry that is not among the visible ones, made anew from the entry itself."""
     wanted = {entry_id for entry_id in pinned(path) if entry_id not in visible}
     return tuple(
-        Text(render("condense/pin", ref=entry_ref(entry.id), content=text))
+        Text(render("summary_message/pin", ref=entry_ref(entry.id), content=text))
         for entry in path
         if entry.id in wanted and (text := pinned_text(entry)).strip()
     )

@@ -115,7 +115,7 @@ class _Hiding:
                     continue
                 place, newer = PieceLocation(*here[:4]), PieceLocation(*there[:4])
                 if self._unmasked(place, text) is text:
-                    words = render("condense/same_content", place=name_of(newer, there[4]))
+                    words = render("strategies/same_content", place=name_of(newer, there[4]))
                     gain = self._counter.count_text(text) - self._counter.count_text(words)
                     self._mask(place, len(text), words, newer.entry_id, gain)
 
@@ -125,7 +125,7 @@ class _Hiding:
             return
         units = self._units()
         selector = self._options.truncation_selector
-        line = self._counter.count_block(Text(render("condense/truncated", count=len(self._visible))))
+        line = self._counter.count_block(Text(render("history/truncated", count=len(self._visible))))
         masked: dict[EntryId, int] = {}
         for place, (_, gain) in self._masks.items():
             masked[place.entry_id] = masked.get(place.entry_id, 0) + gain
@@ -179,7 +179,7 @@ class _Hiding:
 
     def _count_hidden(self) -> int:
         hidden = [message for message in self._visible if message.entry_id in self._hidden]
-        line = Text(render("condense/truncated", count=len(hidden)))
+        line = Text(render("history/truncated", count=len(hidden)))
         return self._counter.count_messages(hidden) - self._counter.count_block(line)
 
     def _old(self) -> Iterator[Visible]:

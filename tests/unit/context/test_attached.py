@@ -214,7 +214,7 @@ def test_receipt_names_limits_and_identifiers_the_summary_left_out() -> None:
     history.user("Please never push to origin.\nUse `make lint` and src/app/cli.py. You must not use eval. Thanks!")
     lines = receipt(history.path, "The person wants cli.py changed; YOU MUST NOT USE EVAL.")
     assert lines == (
-        "The person said: Please never push to origin.",
+        "You said: Please never push to origin.",
         "Named in the last request: make lint",
         "Named in the last request: src/app/cli.py",
     )

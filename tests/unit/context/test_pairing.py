@@ -17,7 +17,7 @@ from roo_tui.prompt_files import render
 from tests.support.api_rules import violations
 from tests.support.histories import History
 
-MISSING = render("condense/missing_result")
+MISSING = render("history/missing_result")
 
 
 def seen(*messages: tuple[str, *tuple[Block, ...]]) -> list[Visible]:
@@ -61,7 +61,7 @@ def test_a_call_without_a_result_gets_one_that_says_so():
 
 def test_a_second_result_of_one_call_is_told_as_text_if_it_says_something_new():
     results = (ToolResult("c", "r"), ToolResult("c", "r"), ToolResult("c", "again"))
-    told = Text(render("condense/late_result", content="again"))
+    told = Text(render("history/late_result", content="again"))
     assert request(HELLO, ("a", use("c")), ("u", *results))[-1].blocks == (results[0], told)
     assert request(HELLO, ("a", use("c")), ("u", results[0]), ("a", Text("ok")), ("u", *results))[-1].blocks == (told,)
 
@@ -74,7 +74,7 @@ def test_a_result_under_an_id_that_no_call_has_answers_the_call_of_its_place():
     assert told == (
         ToolResult("c", "y"),
         ToolResult("d", "z"),
-        Text(render("condense/late_result", content="x")),
+        Text(render("history/late_result", content="x")),
     )
 
 
@@ -82,7 +82,7 @@ def test_a_result_whose_call_is_not_just_before_goes_as_text():
     summary = ("u", Text("a summary"))
     assert request(summary, ("u", ToolResult("gone", "the only output")))[-1].blocks == (
         Text("a summary"),
-        Text(render("condense/late_result", content="the only output")),
+        Text(render("history/late_result", content="the only output")),
     )
     assert request(summary, ("u", ToolResult("gone", "  "))) == (Message("user", (Text("a summary"),)),)
 
@@ -120,7 +120,7 @@ def test_odd_ids_that_become_the_same_stay_apart():
 def test_an_assistant_who_begins_gets_a_user_before():
     messages = request(("a", Text("I begin")))
     assert [message.role for message in messages] == ["user", "assistant"]
-    assert messages[0].blocks == (Text(render("condense/earlier_start")),)
+    assert messages[0].blocks == (Text(render("history/earlier_start")),)
 
 
 def test_an_empty_history_gives_no_messages():
@@ -180,7 +180,7 @@ def test_an_error_result_is_text_and_says_something():
     picture = Image("image/png", "aGk=")
     for content in ("", " ", (), (picture,), (Text(" "), picture)):
         result = request(HELLO, ("a", use("c")), ("u", ToolResult("c", content, is_error=True)))[-1].blocks
-        assert result == (ToolResult("c", render("condense/empty_error"), is_error=True),)
+        assert result == (ToolResult("c", render("history/empty_error"), is_error=True),)
     assert request(HELLO, ("a", use("c")), ("u", ToolResult("c", (Text(" "),))))[-1].blocks == (ToolResult("c", ""),)
 
 

@@ -39,14 +39,14 @@ async def test_hidden_entries_come_back_with_their_ids() -> None:
     history.condense("a summary")
     found = await recall("where is the ladder", history.path, finds(3, 1))
     assert found.startswith("[e3: result of read_file shed.md]\n[Tool Result]\nThe ladder is behind the door.")
-    assert "[e1: the person]\nUse the blue paint" in found
+    assert "[e1: the user]\nUse the blue paint" in found
 
 
 async def test_what_the_model_sees_already_is_not_brought_back_by_words() -> None:
     history = conversation()
     assert (
         await recall("ladder", history.path, finds(3))
-        == "Nothing of this conversation is hidden: everything is in your context."
+        == "Nothing in this conversation is hidden: everything is in your context."
     )
     history.condense("a summary")
     visible = history.user("the ladder again")
@@ -79,7 +79,7 @@ async def test_long_entry_goes_on_where_it_was_cut() -> None:
     for _ in range(5):
         found = await recall(asked, history.path, finds())
         body, _, rest = found.partition("\n(Cut after ")
-        got += body.removeprefix("[e1: the person]\n")
+        got += body.removeprefix("[e1: the user]\n")
         if not rest:
             break
         asked = rest.rsplit("`id` ", 1)[1].rstrip(")")
@@ -104,8 +104,8 @@ async def test_nothing_found_lists_what_could_be_asked_for() -> None:
     history = conversation()
     history.condense("a summary")
     found = await recall("zebra", history.path, finds())
-    assert "No hidden entry holds these words" in found
-    assert "- e1: the person: Use the blue paint" in found
+    assert "No hidden entry matches" in found
+    assert "- e1: the user: Use the blue paint" in found
 
 
 async def test_many_hits_are_listed_after_the_best() -> None:

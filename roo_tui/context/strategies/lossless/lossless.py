@@ -165,7 +165,7 @@ class _Search:
         self._pieces: dict[int, Piece] = {}
 
     def superseded(self, piece: Piece, target: PieceLocation) -> MaskItem:
-        words = render("condense/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
+        words = render("strategies/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
         return whole(piece, words, target.entry_id)
 
     def repeated(self, piece: Piece, maskable: bool) -> list[MaskItem]:
@@ -196,7 +196,7 @@ class _Search:
         kept = self._kept.setdefault(content, piece.place)
         if kept == piece.place or not maskable:
             return []
-        return [whole(piece, render("condense/same_content", place=self._names.of(kept)), kept.entry_id)]
+        return [whole(piece, render("strategies/same_content", place=self._names.of(kept)), kept.entry_id)]
 
     def _run(self, piece: Piece, run: Run, ends: list[int]) -> MaskItem | None:
         start = ends[run.first - 1] + 1 if run.first else 0
@@ -206,9 +206,9 @@ class _Search:
         kept = self._pieces[run.of].place
         values = {"count": run.length, "place": self._names.of(kept), "first": run.at + 1}
         if run.mode == "numbered":
-            words = render("condense/same_lines_numbered", **values, number=run.number)
+            words = render("strategies/same_lines_numbered", **values, number=run.number)
         else:
-            words = render("condense/same_lines" if run.mode == "same" else "condense/same_lines_bare", **values)
+            words = render("strategies/same_lines" if run.mode == "same" else "strategies/same_lines_bare", **values)
         return stretch(piece, start, end, words, kept.entry_id)
 
 

@@ -44,7 +44,7 @@ _SHORTEST_INPUT = 120
 
 _KINDS = {"text": "messageText", "input": "toolParameters", "result": "toolResults"}
 _FIELDS: dict[Part, str] = {"text": "message_text", "input": "tool_parameters", "result": "tool_results"}
-_WORDS = {"text": "condense/piece_text", "input": "condense/piece_input", "result": "condense/piece_result"}
+_WORDS = {"text": "strategies/piece_text", "input": "strategies/piece_input", "result": "strategies/piece_result"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class IndividualPass:
             if answer.text:
                 self.operations[f"{kind}:summarize"] += 1
                 values = {"entry": entry_ref(piece.place.entry_id), "summary": answer.text}
-                words = render("condense/piece_summary", **values)
+                words = render("strategies/piece_summary", **values)
                 if len(words) < len(piece.shown):
                     self._items.append((piece, whole(piece, words)))
             else:
@@ -191,7 +191,7 @@ class IndividualPass:
             # A stretch that is masked already is not cut in two.
             if item.start < end < item.end:
                 end = item.start
-        words = render("condense/shortened", entry=entry_ref(piece.place.entry_id)) if limits.add_ellipsis else ""
+        words = render("strategies/shortened", entry=entry_ref(piece.place.entry_id)) if limits.add_ellipsis else ""
         if words and end and piece.text[end : end + 1] == "\n":
             words = f"\n{words}"
         if len(piece.text) - end > len(words) and len(piece.shown) > end + len(words):
@@ -302,7 +302,7 @@ def _piece_job(piece: Piece, params: SummarizeParams) -> Job:
 
     def build(model: ModelInfo) -> Request:
         del model
-        request = render("condense/piece_request", instruction=words, tokens=tokens, content=text)
+        request = render("strategies/piece_request", instruction=words, tokens=tokens, content=text)
         return Request((Message("user", (Text(request),)),), max_output=tokens, cache=False)
 
     return Job(build, params.api_profile, tokens, tokens)

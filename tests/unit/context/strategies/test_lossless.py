@@ -99,7 +99,7 @@ def test_a_read_gives_way_to_a_later_one_that_covers_its_range(older, newer, sup
     assert (first in items) == superseded
     if superseded:
         assert items[first].placeholder == (
-            f"[Out of date: e{second} has a newer state. recall_history e{first} gives this one.]"
+            f"[Outdated: e{second} is newer. recall_history e{first} returns this version.]"
         )
         assert items[first].target == second
 
@@ -124,7 +124,7 @@ def test_a_read_gives_way_to_a_later_write_of_the_whole_file():
     wrote = work.did(facts, "a.py was written.", "write_to_file", path="a.py", content="\n".join(LINES[20:40]))
     item = work.items()[first]
     assert item.target == wrote - 1
-    assert f"e{wrote - 1}.0.content has a newer state" in item.placeholder
+    assert f"e{wrote - 1}.0.content is newer" in item.placeholder
 
 
 def test_a_list_that_is_asked_for_again_gives_way_even_if_the_answer_changed():
@@ -144,7 +144,9 @@ def test_twenty_equal_lines_give_way_whatever_their_numbers():
     newer = work.read("a.py", numbered(LINES[:30], 1, "{:>6}→{}"), (1, 30))
     work.answer("done")
     work.masked()
-    assert work.shown(older) == f"intro\n[30 lines as in e{newer} from its line 1 on, numbered from “101 | ” on.]"
+    assert (
+        work.shown(older) == f"intro\n[30 lines, the same as e{newer} from its line 1 on, numbered from “101 | ” on.]"
+    )
 
 
 def test_nineteen_equal_lines_stay():
@@ -159,7 +161,7 @@ def test_a_text_that_repeats_itself_points_to_its_own_beginning():
     twice = work.did(CallFacts("command"), "\n".join([*LINES[:25], "--", *LINES[:25]]), "execute_command")
     work.answer("done")
     work.masked()
-    assert work.shown(twice).endswith(f"--\n[25 lines as in e{twice} from its line 1 on.]")
+    assert work.shown(twice).endswith(f"--\n[25 lines, the same as e{twice} from its line 1 on.]")
 
 
 def test_a_copy_in_a_calls_input_is_what_stays():
@@ -170,7 +172,10 @@ def test_a_copy_in_a_calls_input_is_what_stays():
     read = work.read("a.py", numbered(LINES[:30]))
     work.answer("done")
     item = work.items()[read]
-    assert item.placeholder == f"[30 lines as in e{wrote - 1}.0.content from its line 1 on, numbered from “1 | ” on.]"
+    assert (
+        item.placeholder
+        == f"[30 lines, the same as e{wrote - 1}.0.content from its line 1 on, numbered from “1 | ” on.]"
+    )
 
 
 def test_a_string_deep_in_an_input_can_be_masked_and_pointed_to():
@@ -251,8 +256,8 @@ def test_what_a_mask_points_to_is_not_masked_by_the_next_one_unless_both_are_out
     third = chain.read("a.py", "\n".join(LINES[20:30]))
     chain.answer("done")
     chain.masked()
-    assert f"e{second} has" in chain.shown(first)
-    assert f"e{third} has" in chain.shown(second)
+    assert f"e{second} is newer" in chain.shown(first)
+    assert f"e{third} is newer" in chain.shown(second)
 
 
 def test_each_operation_can_be_switched_off():

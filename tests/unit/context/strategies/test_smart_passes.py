@@ -145,7 +145,7 @@ async def test_suppressed_results_keep_their_ids_and_places(counter: TokenCounte
     bodies = await run(history.path, options(counter, individual(results=SUPPRESS)))
     after = effective_history(appended(history.path, *bodies))
     assert [message.entry_id for message in after] == [message.entry_id for message in effective_history(history.path)]
-    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
+    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 returns it.]"),)
     assert shown(history.path, bodies)[21].startswith("9: line 0")
     assert len([text for text in shown(history.path, bodies).values() if text.startswith("[Hidden")]) == 8
 
@@ -181,10 +181,11 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2))))
     assert shown(history.path, bodies)[3] == (
-        "0: line 0 of a long output\nline 1 of a long output\n… [cut to save space; recall_history e3 gives all of it]"
+        "0: line 0 of a long output\nline 1 of a long output\n"
+        "… [cut to save space; recall_history e3 returns all of it]"
     )
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2, maxChars=9))))
-    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 gives all of it]"
+    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 returns all of it]"
     bodies = await run(history.path, options(counter, individual(results=cut(maxChars=9, addEllipsis=False))))
     assert shown(history.path, bodies)[3] == "0: line 0"
 
@@ -195,7 +196,7 @@ async def test_inputs_are_measured_as_a_whole_and_their_short_strings_stay(count
     visible = effective_history(appended(history.path, *bodies))
     call = visible[1].blocks[0]
     assert isinstance(call, ToolUse)
-    assert call.input == {"command": "[Hidden to save space. recall_history e2 gives it.]"}
+    assert call.input == {"command": "[Hidden to save space. recall_history e2 returns it.]"}
     assert (call.id, call.name) == ("c0", "execute_command")
     assert metrics(bodies)[-1].operations == ("toolParameters:suppress 9",)
 
@@ -222,7 +223,7 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
     model = Summariser(["It worked."])
     bodies = await run(history.path, options(counter, individual(results=SUMMARIZE)), model)
     assert shown(history.path, bodies)[3] == (
-        "[Summary of a longer text; recall_history e3 gives all of it.]\nIt worked."
+        "[Summary of a longer text; recall_history e3 returns all of it.]\nIt worked."
     )
     (only,) = metrics(bodies)
     assert (only.model_calls, only.operations) == (8, ("toolResults:summarize 8",))

@@ -45,7 +45,7 @@ def test_oldest_results_go_first_and_only_as_many_as_it_takes(counter: TokenCoun
     assert [item.entry_id for item in marker.items] == [3, 5]
     assert now.context_tokens - 800 < plan.preview.tokens_after <= now.context_tokens - 400
     after = effective_history(appended(history.path, *plan.bodies))
-    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
+    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 returns it.]"),)
 
 
 def test_by_hand_without_a_target_about_half_goes(counter: TokenCounter):
