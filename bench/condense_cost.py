@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bench.cache_server import CacheServer
-from roo_tui.context.condense.condense import ReductionInput, ReductionServices, condense
 from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.condense.steps import ReductionInput, ReductionServices, condense
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions

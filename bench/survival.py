@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense.condense import ReductionInput, ReductionServices, outlined
+from roo_tui.context.condense.steps import ReductionInput, ReductionServices, outlined
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.pairing import legal_cuts
-from roo_tui.context.history.recall import recall
+from roo_tui.context.history.recall import recall_hidden
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.window.policy import limits
 from roo_tui.context.window.tokens import TokenCounter
@@ -198,7 +198,7 @@ async def judge(path: Path, store: Store, counter: TokenCounter) -> dict[str, An
     lost = []
     for artefact in wanted:
         total[artefact.kind] += 1
-        back = _holds(_plain(await recall(_query(artefact), log.path(), _finder(store, task_id))), artefact)
+        back = _holds(_plain(await recall_hidden(_query(artefact), log.path(), _finder(store, task_id))), artefact)
         by_recall[artefact.kind] += back
         if _holds(seen, artefact):
             in_context[artefact.kind] += 1

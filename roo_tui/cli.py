@@ -189,7 +189,7 @@ def _probes(settings: "Settings") -> Mapping[str, Any]:
         return f"there is one for {settings.active.provider}"
 
     def vocabulary() -> str:
-        from roo_tui.context.window.tokens import TokenCounter
+        from roo_tui.context.window import TokenCounter
 
         return f"“hello” counts {TokenCounter().count_text('hello')}"
 

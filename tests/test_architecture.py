@@ -1,6 +1,7 @@
 """Rules about the whole: layers, what importing costs, every prompt used and filled, nothing private in a file."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -27,6 +28,22 @@ def test_layers_point_one_way() -> None:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+FACES = ("roo_tui.context", *(f"roo_tui.context.{room}" for room in ("history", "window", "condense", "strategies")))
+
+
+def test_other_rooms_see_of_the_context_only_its_faces() -> None:
+    public = {face: set(importlib.import_module(face).__all__) for face in FACES}
+    for source in SOURCES:
+        if "context" in source.relative_to(ROOT / "roo_tui").parts[:1]:
+            continue
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if module.partition(".")[2].partition(".")[0] == "context":
+                assert isinstance(node, ast.ImportFrom)
+                assert module in public, f"{source} reaches into {module}"
+                assert {alias.name for alias in node.names} <= public[module], f"{source}: {module}"
 
 
 @pytest.mark.parametrize("room", ["engine", "headless.run", "settings", "domain", "commands"])

@@ -15,12 +15,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from roo_tui.context.condense.condense import condense, outlined
+from roo_tui.context.condense.steps import condense, outlined
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.log import appended
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.sliding_window import slide_window_to
-from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.policy import Limits, decide
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body, Noted

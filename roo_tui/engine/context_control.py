@@ -10,15 +10,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from roo_tui.context.condense.attachments import receipt_block
-from roo_tui.context.condense.condense import condense
-from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
-from roo_tui.context.sliding_window import slide_window
-from roo_tui.context.window.guards import overhead_objection
-from roo_tui.context.window.overflow import Overflow, recognise
-from roo_tui.context.window.policy import Decision, decide, notice_at
+from roo_tui.context import (
+    ContextOptions,
+    Guards,
+    ReductionInput,
+    ReductionServices,
+    failed,
+    overhead_objection,
+    reduce,
+    slide_window,
+)
+from roo_tui.context.condense import condense, receipt_block
+from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (

@@ -8,9 +8,8 @@ from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.history.log import Log
-from roo_tui.context.history.pins import pin
-from roo_tui.context.window.tokens import Calibration, TokenCounter
+from roo_tui.context.history import Log, pin
+from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened

@@ -8,12 +8,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 
-from roo_tui.context.condense.outline import outline_summary
-from roo_tui.context.history.effective import effective_history
-from roo_tui.context.history.log import appended
-from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
-from roo_tui.context.reduction_input import ReductionInput, ReductionServices
-from roo_tui.context.window.policy import limits
+from roo_tui.context import ReductionInput, ReductionServices
+from roo_tui.context.condense import outline_summary
+from roo_tui.context.history import appended, edited_files, effective_history, last_failure, todos_of, typed_messages
+from roo_tui.context.window import limits
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.errors import RooError

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from roo_tui.context.history.pins import pinned
-from roo_tui.context.history.recall import found_entries
+from roo_tui.context.history import found_entries, pinned
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from roo_tui.context.ladder import native
-from roo_tui.context.options import ContextOptions
-from roo_tui.context.reduction_input import ReductionInput, ReductionServices, Summariser
-from roo_tui.context.window.policy import limits
-from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.context import ContextOptions, ReductionInput, ReductionServices, Summariser, native
+from roo_tui.context.window import TokenCounter, limits
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
@@ -21,8 +18,7 @@ from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
-    from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
-    from roo_tui.context.strategies.runner import PreparedRun, Runner
+    from roo_tui.context.strategies import PreparedRun, ProfileModel, Runner, StrategyOptions, Thresholds
 
 
 class Strategies:
@@ -89,9 +85,9 @@ class Strategies:
     @staticmethod
     def prelude(given: ReductionInput, counter: TokenCounter) -> Mask | None:
         """The ladder's lossless rung. Runs in a thread."""
-        from roo_tui.context.strategies.lossless.lossless import mask
+        from roo_tui.context.strategies import hide_duplicates
 
-        return mask(given, counter, in_turn=given.trigger == "automatic")
+        return hide_duplicates(given, counter, in_turn=given.trigger == "automatic")
 
     async def _runner(self) -> "Runner":
         if self._loaded is None:
@@ -99,9 +95,7 @@ class Strategies:
         return self._loaded
 
     def _load(self) -> "Runner":
-        from roo_tui.context.strategies.hooks import CondenseHooks
-        from roo_tui.context.strategies.plugins import built_in, load_plugins
-        from roo_tui.context.strategies.runner import Runner
+        from roo_tui.context.strategies import CondenseHooks, Runner, built_in, load_plugins
 
         registry = built_in()
         extensions, problems = load_plugins(registry)
@@ -116,7 +110,7 @@ class Strategies:
         )
 
     def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":
-        from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+        from roo_tui.context.strategies import StrategyOptions, Thresholds
 
         return StrategyOptions(
             self._runtime.counter,
@@ -131,7 +125,7 @@ class Strategies:
 
     def _profile_model(self, name: str) -> "ProfileModel | None":
         """Return the model of a profile that a pass names."""
-        from roo_tui.context.strategies.protocol import ProfileModel
+        from roo_tui.context.strategies import ProfileModel
 
         profile = self._runtime.settings.profiles.get(name)
         if profile is None:
@@ -147,7 +141,7 @@ def thresholds_of(text: str) -> "dict[str, Thresholds]":
     Raises:
         SettingsError: the text is not JSON of the form that is asked for; the field is named.
     """
-    from roo_tui.context.strategies.protocol import Thresholds
+    from roo_tui.context.strategies import Thresholds
 
     if not text.strip():
         return {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui import paths
-from roo_tui.context.options import ContextOptions
+from roo_tui.context import ContextOptions
 from roo_tui.llm.options import Profile
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 from roo_tui.settings.schema import SECTIONS, Field, field_of, fields

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from roo_tui.context.options import ContextOptions
+from roo_tui.context import ContextOptions
 from roo_tui.llm.options import Profile
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 

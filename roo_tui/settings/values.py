@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from roo_tui.context.options import ContextOptions
+from roo_tui.context import ContextOptions
 from roo_tui.llm.options import Profile
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 

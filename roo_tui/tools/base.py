@@ -44,15 +44,13 @@ class CallFailure:
 class CallPlan:
     """What a call would do. `concerns` are reasons to ask whatever the policy says (outside the workspace, protected).
 
-    `touches` are the paths it would write, relative to the workspace, so that a snapshot can be taken before. `state`
-    is the tool's own and is handed back to `run`.
+    `state` is the tool's own and is handed back to `run`.
     """
 
     title: str
     effect: Effect
     view: ToolView | None = None
     concerns: tuple[str, ...] = ()
-    touches: tuple[str, ...] = ()
     state: Any = None
 
 

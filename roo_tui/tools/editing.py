@@ -45,7 +45,6 @@ def plan_change(
         Effect.EDIT,
         view,
         edit_concerns(context, location),
-        touches=(location.shown,),
         state=FileEdit(location, original, text, view, kind, report),
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from roo_tui.context.condense.condense import condense
 from roo_tui.context.condense.request import instruction
+from roo_tui.context.condense.steps import condense
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput

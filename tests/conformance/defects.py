@@ -11,9 +11,9 @@ from typing import Any
 
 from roo_tui.context.condense.attachments import fold
 from roo_tui.context.condense.cut_point import command_blocks
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import Visible, effective_history, with_marker
 from roo_tui.context.sliding_window import slide_window
-from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.overflow import recognise
 from roo_tui.context.window.policy import decide
 from roo_tui.domain.blocks import Opaque, Text, Thinking, tool_results, tool_uses

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.window.guards import Guards
+from roo_tui.context.guards import Guards
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import AssistantMessage, Entry
 from tests.conformance import managing

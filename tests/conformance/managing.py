@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.ladder import reduce
 from roo_tui.context.reduction_input import ReductionInput
-from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.policy import INHERIT, Limits, decide, limits
 from roo_tui.domain.entries import Body, Entry, Noted
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation

@@ -13,9 +13,9 @@ from typing import Any
 from roo_tui.context.condense.attachments import Allowance, allowance, fold
 from roo_tui.context.condense.cut_point import cut, messages_since_summary, standing_commands
 from roo_tui.context.condense.marker import build_marker
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.pairing import legal_cuts, repair, sendable
-from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.policy import decide, reserved_output
 from roo_tui.domain.blocks import Message, ToolResult
 from roo_tui.domain.markers import Condense

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log
 from roo_tui.context.reduction_input import ReductionInput
-from roo_tui.context.window.guards import Guards
 from roo_tui.domain.blocks import Block, tool_results
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
 from roo_tui.domain.ids import EntryId

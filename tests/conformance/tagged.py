@@ -10,9 +10,10 @@ from roo_tui.domain.blocks import Block, Message, Text
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.markers import Condense, Truncation
 from roo_tui.store.exchange.export import messages_json
-from roo_tui.store.exchange.roo_code import from_tagged, to_tagged
+from roo_tui.store.exchange.roo_code import from_tagged
 from tests.conformance.histories import Json, Plain, plain, plain_blocks
 from tests.support.api_rules import violations
+from tests.support.tagged_export import to_tagged
 
 TAGS = ("condenseParent", "truncationParent", "isSummary", "condenseId", "isTruncationMarker", "truncationId")
 

@@ -11,7 +11,6 @@ from roo_tui.context.history.pairing import open_calls
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.requests import ModelInfo
-from roo_tui.store.exchange.roo_code import to_tagged
 from tests.conformance.accounting import account, is_synthetic, text_of
 from tests.conformance.histories import Json, Plain, is_hidden, plain, seen
 from tests.conformance.placing import results_stand_right
@@ -27,6 +26,7 @@ from tests.conformance.tagged import (
 from tests.conformance.verdict import Findings
 from tests.conformance.words import late_result
 from tests.support.api_rules import violations
+from tests.support.tagged_export import to_tagged
 
 _LIKE_A_COMMAND = re.compile(r"<command[^>]*>")
 _COMMAND = re.compile(r"<command[\s>]")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.condense import condense
 from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.condense.steps import condense
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import open_calls, repair, with_user_blocks
 from roo_tui.context.ladder import reduce

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from roo_tui.context.history.effective import Visible, active_markers, covering, effective_history, hidden_ids
 from roo_tui.context.history.log import Log
 from roo_tui.context.history.pairing import legal_cuts, open_calls, repair, with_user_blocks
-from roo_tui.context.history.undo import newest_switchable, redo, undo
+from roo_tui.context.history.undo import newest_switchable, redo_marker, undo_marker
 from roo_tui.context.sliding_window import slide_window
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import (
@@ -158,9 +158,9 @@ class Conversation(RuleBasedStateMachine):
         later_id = self.add(UserMessage((Text("and then?"),), words="and then?"))
         later = (Visible(later_id, "user", (Text("and then?"),)),)
         assert self.visible == changed + later
-        self.add(undo(self.history.path, marker_id))
+        self.add(undo_marker(self.history.path, marker_id))
         assert self.visible == before + later
-        self.add(redo(self.history.path, marker_id))
+        self.add(redo_marker(self.history.path, marker_id))
         assert self.visible == changed + later
 
     @rule(data=st.data())
@@ -181,7 +181,7 @@ class Conversation(RuleBasedStateMachine):
         covered = covering(path, marker_id)
         assert covered is None or (covered in active_markers(path) and covered > marker_id)
         try:
-            toggle = (redo if on else undo)(path, marker_id)
+            toggle = (redo_marker if on else undo_marker)(path, marker_id)
         except CommandRefused:
             assert covered is not None or (marker_id in active_markers(path)) == on
             return
@@ -189,14 +189,14 @@ class Conversation(RuleBasedStateMachine):
         before = self.visible
         self.add(toggle)
         assert (marker_id in active_markers(self.history.path)) == on
-        self.add((undo if on else redo)(self.history.path, marker_id))
+        self.add((undo_marker if on else redo_marker)(self.history.path, marker_id))
         assert self.visible == before
 
     @rule(on=st.booleans())
     def the_newest_marker_is_switched(self, on: bool) -> None:
         marker_id = newest_switchable(self.history.path, on=on)
         assume(marker_id is not None)
-        self.add((redo if on else undo)(self.history.path))
+        self.add((redo_marker if on else undo_marker)(self.history.path))
         assert (marker_id in active_markers(self.history.path)) == on
 
     @precondition(lambda self: self.history.path)

@@ -14,10 +14,10 @@ from typing import Any
 from unittest.mock import patch
 
 from roo_tui import settings as settings_room
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.sliding_window import slide_window
-from roo_tui.context.window.guards import Guards
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, Thinking, ToolResult, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage

@@ -11,13 +11,12 @@ is found among the hashes of this one's beginnings.
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import Decimal
 from typing import Any, Literal
 
 from roo_tui.context.condense.preview import cached_usage, fresh_usage, is_warm, preview, summary_tokens
+from roo_tui.context.history.as_text import as_text
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, sendable, with_user_blocks
 from roo_tui.context.options import ContextOptions
@@ -25,22 +24,16 @@ from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import (
     Block,
-    Image,
     Message,
-    Opaque,
     Text,
-    Thinking,
     ToolResult,
     ToolUse,
-    result_text,
     tool_uses,
 )
 from roo_tui.domain.previews import CondensePreview, Shape
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
-
-_REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 def fresh(
@@ -57,15 +50,6 @@ def fresh(
         max_output=max_output,
         cache=False,
     )
-
-
-def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
-    """Return the messages with every block as text, pictures as they are if `images`; what is left empty goes."""
-    return [
-        Visible(message.entry_id, message.role, blocks, message.source)
-        for message in messages
-        if (blocks := tuple(_as_text(message.blocks, images)))
-    ]
 
 
 def cached(hidden: Sequence[Visible], instruction: str, given: ReductionInput, max_output: int) -> Request:
@@ -137,59 +121,6 @@ def instruction(options: ContextOptions, instructions: str) -> str:
     if instructions.strip():
         words += "\n\n" + render("condense/instructions", instructions=instructions.strip())
     return words
-
-
-def tool_use_text(call: ToolUse) -> str:
-    """Return a call as text: `[Tool Use: name]`, then a `key: value` line for each argument. Source: Roo Code."""
-    arguments = "\n".join(f"{key}: {_value(value)}" for key, value in call.input.items())
-    return render("condense/tool_use", name=call.name, arguments=arguments)
-
-
-def tool_result_text(result: ToolResult) -> str:
-    """Return a result as text under `[Tool Result]` or `[Tool Result (Error)]`. Source: Roo Code."""
-    return render("condense/tool_error" if result.is_error else "condense/tool_result", content=result_text(result))
-
-
-def _as_text(blocks: Sequence[Block], images: bool) -> Iterator[Block]:
-    for block in blocks:
-        match block:
-            case Text():
-                yield block
-            case ToolUse():
-                yield Text(tool_use_text(block))
-            case ToolResult():
-                yield Text(tool_result_text(block))
-            case Image():
-                yield block if images else Text("[Image]")
-            case Thinking():
-                pass
-            case Opaque(payload=payload):
-                if payload.get("type") not in _REASONING:
-                    yield Text(f"[{str(payload.get('type', 'block')).capitalize()}]")
-
-
-def _value(value: Any) -> str:
-    match value:
-        case str():
-            return value
-        case bool() | None:
-            return json.dumps(value)
-        case float():
-            return _number(value)
-        case int():
-            return str(value)
-        case _:
-            return json.dumps(value, indent=2, ensure_ascii=False, default=str)
-
-
-def _number(value: float) -> str:
-    """A float as JavaScript's String() writes it."""
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
-    if "e" in text and 1e-6 <= abs(value) < 1:
-        return f"{Decimal(text):f}"
-    return re.sub(r"e([+-])0+", r"e\1", text)
 
 
 MOST_OUTPUT = 20_000

@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from roo_tui.context.condense.request import as_text
 from roo_tui.context.condense.summary_call import ask
+from roo_tui.context.history.as_text import as_text
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed

@@ -26,7 +26,7 @@ from roo_tui.domain.blocks import (
     tool_results,
     tool_uses,
 )
-from roo_tui.domain.entries import AssistantMessage, CallStarted, Entry, UserMessage
+from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 
@@ -88,16 +88,10 @@ def legal_cuts(messages: Sequence[Visible]) -> tuple[int, ...]:
     return tuple(cuts)
 
 
-def is_legal_cut(messages: Sequence[Visible], count: int) -> bool:
-    """Say whether no call is open after the first `count` messages."""
-    return count in legal_cuts(messages)
-
-
 def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
     """Return the calls of the newest assistant turn that have no result on the path, in order.
 
-    Calls that a later assistant turn left behind are not open: nothing waits for them. See `started_calls` for those
-    that must not be run again.
+    Calls that a later assistant turn left behind are not open: nothing waits for them.
     """
     calls: list[ToolUse] = []
     answered: list[str] = []
@@ -118,21 +112,6 @@ def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
         else:
             waiting.append(call)
     return waiting
-
-
-def started_calls(path: Sequence[Entry]) -> frozenset[str]:
-    """Return the ids of the open calls that had begun to run; after a crash they are not run again."""
-    waiting = {call.id for call in open_calls(path)}
-    started: set[str] = set()
-    if waiting:
-        for entry in reversed(path):
-            if isinstance(entry.body, CallStarted) and entry.body.call_id in waiting:
-                started.add(entry.body.call_id)
-            elif isinstance(entry.body, AssistantMessage) and waiting & {
-                call.id for call in tool_uses(entry.body.blocks)
-            }:
-                break
-    return frozenset(started)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from roo_tui.context.condense.request import tool_result_text, tool_use_text
+from roo_tui.context.history.as_text import tool_result_text, tool_use_text
 from roo_tui.domain.blocks import Block, Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Entry, Pinned, UserMessage
 from roo_tui.domain.errors import CommandRefused

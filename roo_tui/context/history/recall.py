@@ -32,7 +32,7 @@ _TITLE = 160
 _LINE = 400
 
 
-async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
+async def recall_hidden(asked: str, path: Sequence[Entry], find: Find) -> str:
     """Return what the model gets for a query or for ids (`e12`, `e12 e15`, `e12:30000` from a character on)."""
     if _IDS.fullmatch(asked):
         wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(asked)]

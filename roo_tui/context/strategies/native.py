@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.condense.condense import PreparedCondense, carry_out, prepare
 from roo_tui.context.condense.cut_point import cut
+from roo_tui.context.condense.steps import PreparedCondense, carry_out, prepare
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
 from roo_tui.domain.entries import Body

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
-from roo_tui.context.condense.condense import condense, prepare
 from roo_tui.context.condense.cut_point import command_blocks, cut, standing_commands
+from roo_tui.context.condense.steps import condense, prepare
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import failed

@@ -4,15 +4,12 @@ import pytest
 
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import (
-    is_legal_cut,
     legal_cuts,
     open_calls,
     repair,
-    started_calls,
     with_user_blocks,
 )
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
-from roo_tui.domain.entries import CallStarted
 from roo_tui.prompt_files import render
 from tests.support.api_rules import violations
 from tests.support.histories import History
@@ -208,8 +205,7 @@ def test_user_blocks_extend_the_last_user_message_or_follow_an_assistant():
 def test_a_cut_is_legal_where_no_call_is_open():
     history = seen(HELLO, ("a", use("c"), use("d")), ("u", ToolResult("c")), ("u", ToolResult("d")), ("a", Text("ok")))
     assert legal_cuts(history) == (0, 1, 4, 5)
-    assert is_legal_cut(history, 4)
-    assert not is_legal_cut(history, 2)
+    assert 4 in legal_cuts(history) and 2 not in legal_cuts(history)
 
 
 def test_calls_the_assistant_went_on_without_do_not_forbid_cuts_for_ever():
@@ -241,13 +237,3 @@ def test_nothing_is_open_where_the_newest_turn_made_no_calls():
     history.user("never mind")
     history.answer("ok")
     assert open_calls(history.path) == []
-
-
-def test_started_calls_are_the_open_ones_that_had_begun():
-    history = History()
-    history.call("a", "b", "c")
-    for call_id in ("a", "b"):
-        history.add(CallStarted(call_id))
-    history.result("a")
-    assert started_calls(history.path) == {"b"}
-    assert started_calls(()) == frozenset()

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense.condense import condense, prepare
 from roo_tui.context.condense.preview import preview_of_bodies, requests_per_turn, summary_tokens
 from roo_tui.context.condense.request import begins_with, cached, prefix_hash
+from roo_tui.context.condense.steps import condense, prepare
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions

@@ -33,7 +33,7 @@ async def test_a_block_is_shown_then_applied(bench: Bench) -> None:
     plan = await bench.plan("apply_diff", path="src/a.py", diff=diff)
     new = CODE.replace("    return 1\n", "    return 2\n    # twice\n")
     assert plan.view == DiffView("src/a.py", CODE, new, added=2, removed=1)
-    assert (plan.effect, plan.touches, plan.concerns) == (Effect.EDIT, ("src/a.py",), ())
+    assert (plan.effect, plan.concerns) == (Effect.EDIT, ())
     assert file.read_text() == CODE
     outcome = await bench.run("apply_diff", path="src/a.py", diff=diff)
     assert file.read_text() == new

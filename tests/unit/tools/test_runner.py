@@ -33,12 +33,6 @@ def test_what_prompts_say_of_arguments_is_of_those_the_tools_take() -> None:
     }
 
 
-def test_specs_are_chosen_by_name_in_the_registrys_order() -> None:
-    assert [spec.name for spec in registry.specs(["read_file", "list_files"])] == ["list_files", "read_file"]
-    with pytest.raises(KeyError, match="dance"):
-        registry.specs(["dance"])
-
-
 def test_every_tool_has_exactly_one_description_without_placeholders() -> None:
     described = {name.removeprefix("tools/") for name in names() if name.startswith("tools/") and name.count("/") == 1}
     assert described == set(registry.all_tools())

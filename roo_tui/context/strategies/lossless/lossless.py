@@ -72,13 +72,13 @@ class LosslessStrategy:
         )
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
-        marker = mask(given, options.counter, in_turn=options.in_turn)
+        marker = hide_duplicates(given, options.counter, in_turn=options.in_turn)
         if marker is None:
             raise CondenseRefused("No duplicate or outdated content found.")
         return StrategyPlan(preview_of_bodies(given, self.id, (marker,), options.counter), (marker,))
 
 
-def mask(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
+def hide_duplicates(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
     """Return the mask with its figures, None where nothing would be freed. Run in a thread.
 
     `in_turn` says that a turn is running: nothing of its tool loop is masked.

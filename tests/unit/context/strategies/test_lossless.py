@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log import appended
-from roo_tui.context.history.recall import recall
-from roo_tui.context.strategies.lossless.lossless import LosslessOperations, LosslessStrategy, lossless_items, mask
+from roo_tui.context.history.recall import recall_hidden
+from roo_tui.context.strategies.lossless.lossless import (
+    LosslessOperations,
+    LosslessStrategy,
+    hide_duplicates,
+    lossless_items,
+)
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, ToolResult, ToolUse
@@ -281,7 +286,7 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     work.read("a.py", "\n".join(LINES))
     work.answer("done")
     now = inputs(work.path, counter, ratio=1.5)
-    marker = mask(now, counter)
+    marker = hide_duplicates(now, counter)
     assert marker is not None
     after = appended(work.path, marker)
     freed = counter.count_messages(effective_history(work.path)) - counter.count_messages(effective_history(after))
@@ -355,4 +360,4 @@ async def test_what_is_out_of_date_comes_back_by_one_recall():
     work.masked()
     found = re.search(r"recall_history (e\d+)", work.shown(first))
     assert found
-    assert "\n".join(LINES[:40]) in await recall(found[1], work.path, nothing)
+    assert "\n".join(LINES[:40]) in await recall_hidden(found[1], work.path, nothing)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from roo_tui.context.condense.condense import PreparedCondense, prepare
 from roo_tui.context.condense.preview import preview_of_bodies
+from roo_tui.context.condense.steps import PreparedCondense, prepare
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.hooks import CondenseHooks
@@ -266,7 +266,7 @@ async def test_a_condense_prepares_once(counter: TokenCounter, monkeypatch: pyte
         return prepare(*arguments)
 
     monkeypatch.setattr("roo_tui.context.strategies.native.prepare", counted)
-    monkeypatch.setattr("roo_tui.context.condense.condense.prepare", counted)
+    monkeypatch.setattr("roo_tui.context.condense.steps.prepare", counted)
     now, options = inputs(PATH, counter), StrategyOptions(counter)
     await Runner(built_in()).run(now, Summariser().services(counter), options, "native")
     assert len(calls) == 1

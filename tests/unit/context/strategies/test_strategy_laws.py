@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import Log, appended
 from roo_tui.context.history.pairing import repair, with_user_blocks
-from roo_tui.context.history.undo import redo, undo
+from roo_tui.context.history.undo import redo_marker, undo_marker
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Runner
@@ -113,12 +113,12 @@ async def test_any_strategies_in_a_row_can_be_taken_back_one_by_one(kind, seed, 
             log.add([marker])
     for marker_id, expected in reversed(undone):
         state = effective_history(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == expected
         assert_valid(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == state
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
     assert effective_history(log.path()) == effective_history(path)
 
 
