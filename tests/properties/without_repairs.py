@@ -59,7 +59,7 @@ def _no_first_user(self: Any, blocks: list[Any]) -> None:
 
 
 def _same_id(self: Any, call: ToolUse) -> ToolUse:
-    sent = replace(call, id=pairing.plain_id(call.id))
+    sent = replace(call, id=pairing.plain_id(call.id))  # type: ignore[attr-defined]
     self.log_ids.add(call.id)
     self.waiting.append((call.id, sent))
     return sent

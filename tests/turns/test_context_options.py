@@ -134,8 +134,8 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
     control = engine.read.session.context
-    if control._background.running:
-        await asyncio.wait([control._background._running])
+    if running := control._background._running:
+        await asyncio.wait([running])
     await recorder.turn("five")
     (found,) = condenses(engine)
     assert found.figures.trigger == "background"
@@ -226,7 +226,8 @@ async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> 
         await recorder.turn("second")
         found = await engine.read.forecasts()
         assert [forecast.label for forecast in found] == ["condense, from the prompt cache", "condense, new request"]
-        assert found[0].cost_usd < found[1].cost_usd and found[0].tokens_after < found[0].tokens_before
+        assert found[0].cost_usd and found[1].cost_usd and found[0].cost_usd < found[1].cost_usd
+        assert found[0].tokens_after < found[0].tokens_before
         await engine.condense()
         await engine.idle()
         assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found[0].cost_usd)

@@ -8,8 +8,8 @@ from roo_tui.context.strategies.config import SmartConfig, Truncate, as_json, pa
 from roo_tui.context.strategies.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
 from roo_tui.domain.errors import SettingsError
 
-INDIVIDUAL = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
-BATCH = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
+INDIVIDUAL: dict[str, object] = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
+BATCH: dict[str, object] = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
 
 
 def changed(base: dict[str, object], **fields: object) -> str:
