@@ -2,7 +2,7 @@ PY ?= python3.11
 V := .venv
 
 $(V)/.ok: pyproject.toml constraints.txt
-	$(PY) -m venv $(V)
+	$(PY) -m venv --clear $(V)
 	$(V)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
 	@touch $@
 
