@@ -56,7 +56,7 @@ def tokens(given: Json, recorded: Any, found: Findings) -> None:
     """The same words make the same tokens; ours counts a call's name and arguments, and a picture by its size."""
     ((body, _),) = from_tagged([{"role": "user", "content": given["content"]}])
     counter, factor = TokenCounter(), ModelInfo("any", "").token_factor
-    blocks = body.blocks  # type: ignore[union-attr]
+    blocks = body.blocks
     ours = math.ceil(factor * counter.count_blocks(blocks))
     if ours == recorded:
         return

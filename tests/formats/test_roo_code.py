@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -127,7 +128,11 @@ def test_what_is_no_task_is_refused_with_a_sentence(tmp_path, content, sentence)
 
 
 def test_what_nobody_understands_is_kept_and_never_sent():
-    odd = [{"type": "reasoning", "encrypted": "x"}, "words", {"role": "user", "content": [{"type": "tool_use"}, 5]}]
+    odd: list[Any] = [
+        {"type": "reasoning", "encrypted": "x"},
+        "words",
+        {"role": "user", "content": [{"type": "tool_use"}, 5]},
+    ]
     bodies = [body for body, _ in from_tagged(odd)]
     assert bodies[0] == Unknown({"type": "reasoning", "encrypted": "x"})
     assert bodies[1] == Unknown({"value": "words"})

@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import Literal
 
 import pytest
 from hypothesis import Phase, assume, settings
@@ -27,7 +28,7 @@ from roo_tui.domain.entries import (
 )
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, Mask, MaskItem, Truncation
+from roo_tui.domain.markers import Condense, Marker, Mask, MaskItem, Truncation
 from tests.support.api_rules import violations
 from tests.support.histories import History, loaded, saved
 from tests.support.odd_blocks import MODEL, PROVIDER, answer_blocks, contents, user_blocks, words
@@ -129,7 +130,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def mask(self, data: st.DataObject) -> None:
-        places = [
+        places: list[tuple[EntryId, int, Literal["result", "text"]]] = [
             (message.entry_id, index, "result" if isinstance(block, ToolResult) else "text")
             for message in self.visible
             if message.source == "entry"
@@ -168,9 +169,8 @@ class Conversation(RuleBasedStateMachine):
         ids = [message.entry_id for message in self.visible]
         assume(ids)
         hides = tuple(sorted(data.draw(st.sets(st.sampled_from(ids), min_size=1))))
-        self.add(
-            data.draw(st.sampled_from([Condense(hides, (Text("imported"),)), Truncation(hides), Condense(hides, ())]))
-        )
+        markers: list[Marker] = [Condense(hides, (Text("imported"),)), Truncation(hides), Condense(hides, ())]
+        self.add(data.draw(st.sampled_from(markers)))
 
     @rule(data=st.data(), on=st.booleans())
     def a_marker_is_switched(self, data: st.DataObject, on: bool) -> None:

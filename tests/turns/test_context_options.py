@@ -134,8 +134,8 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
     control = engine.read.session.context
-    if control._background.running:
-        await asyncio.wait([control._background._running])
+    if running := control._background._running:
+        await asyncio.wait([running])
     await recorder.turn("five")
     (found,) = condenses(engine)
     assert found.figures.trigger == "background"
@@ -227,7 +227,12 @@ async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> 
         found = await engine.preview_condense()
         (dearer,) = found.alternatives
         assert (found.shape, dearer.shape) == ("cached", "fresh")
-        assert found.cost_usd < dearer.cost_usd and found.tokens_after < found.tokens_before
+        assert (
+            found.cost_usd
+            and dearer.cost_usd
+            and found.cost_usd < dearer.cost_usd
+            and found.tokens_after < found.tokens_before
+        )
         await engine.condense()
         await engine.idle()
         assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found.cost_usd)

@@ -61,7 +61,7 @@ async def test_what_is_left_is_a_share_of_what_there_was(tmp_path: Path) -> None
         await engine.condense()
         await engine.idle()
         ended = recorder.of(CondenseEnded)[-1]
-        assert ended.outcome == "condensed"
+        assert ended.outcome == "condensed" and ended.entry_id
         figures = engine.read.session.task.log.entry(ended.entry_id).body.figures
         assert figures.tokens_before > figures.tokens_after > overhead // 2
         assert engine.read.context_use().used == figures.tokens_after

@@ -23,7 +23,7 @@ HISTORY = (
 
 
 def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
-    sent = COUNTER.count_request(("You are an agent.",), TOOLS, [entry.body for entry in path(*HISTORY)])
+    sent = COUNTER.count_request(("You are an agent.",), TOOLS, HISTORY)
     found = break_down(path(*HISTORY), COUNTER, sent, system=("You are an agent.",), tools=TOOLS)
     assert {share.kind for share in found.by_kind} == {
         "system prompt",

@@ -417,7 +417,7 @@ COMMANDS = st.builds(
 async def test_commands_survive_any_number_of_condenses(commands: list[str], times: int, words: str) -> None:
     history = History()
     history.user("\n".join([f"Do it {LONG}", *commands]) + words)
-    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))  # type: ignore[union-attr]
+    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))
     for _ in range(times):
         history.answer(LONG)
         history.user(LONG)

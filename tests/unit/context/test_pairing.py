@@ -189,7 +189,13 @@ def test_blocks_that_are_fine_are_sent_as_the_same_objects():
 
 
 def test_a_longer_history_begins_with_the_same_request():
-    history = [HELLO, ("a", use("c")), ("u", ToolResult("c", "r")), ("a", use("c")), ("u", ToolResult("c", "s"))]
+    history: list[tuple[str, Block]] = [
+        HELLO,
+        ("a", use("c")),
+        ("u", ToolResult("c", "r")),
+        ("a", use("c")),
+        ("u", ToolResult("c", "s")),
+    ]
     longer = [*history, ("a", use("c_2")), ("u", ToolResult("c_2", "t"))]
     assert request(*longer)[: len(history)] == request(*history)
 

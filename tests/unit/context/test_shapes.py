@@ -273,7 +273,7 @@ async def test_notes_too_long_together_are_summarised_again() -> None:
     notes = ("fact " * 700).strip()
 
     class Noting(Model):
-        async def ask(self, request: Request):  # type: ignore[no-untyped-def]
+        async def ask(self, request: Request):
             self.answers = (GOOD_SUMMARY if "nine of these sections" in str(request.messages[-1]) else notes,)
             async for event in super().ask(request):
                 yield event

@@ -118,7 +118,7 @@ def test_the_page_for_people_tells_who_renders_each_file_and_with_what() -> None
 
 def expected_rows() -> dict[str, tuple[str, str]]:
     """Return for each file the modules that name one of its prompts, and its placeholders, as the page has them."""
-    files = {}
+    files: dict[str, set[str]] = {}
     for name in prompt_files.names():
         file = name if (PAGE.parent / f"{name}.md").is_file() else name.rpartition("/")[0]
         files.setdefault(file, set()).add(name)

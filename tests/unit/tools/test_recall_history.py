@@ -158,6 +158,6 @@ async def test_tool_hands_words_or_ids_on_and_needs_one_of_them(bench: Bench) ->
         assert outcome.for_model == f"found {asked[-1]}"
     assert asked == ["the ladder", "e3", "e3 e4", "e5"]
     failure = await plan_call(ToolUse("t", RecallHistory.name, {}), context)
-    assert "Give `query`" in failure.for_model  # type: ignore[union-attr]
+    assert "Give `query`" in failure.for_model
     failure = await plan_call(ToolUse("t", RecallHistory.name, {"query": "x"}), bench.context)
-    assert "cannot be searched" in failure.for_model  # type: ignore[union-attr]
+    assert "cannot be searched" in failure.for_model

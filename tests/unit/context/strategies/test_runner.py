@@ -9,9 +9,10 @@ import pytest
 from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.condense.steps import PreparedCondense, prepare
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.hooks import CondenseHooks
-from roo_tui.context.strategies.plugins import Extensions, built_in
+from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import (
     Strategy,
     StrategyEvent,
@@ -20,7 +21,7 @@ from roo_tui.context.strategies.protocol import (
     Thresholds,
     Verdict,
 )
-from roo_tui.context.strategies.runner import Registry, Runner
+from roo_tui.context.strategies.runner import Extensions, Registry, Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body
@@ -261,9 +262,9 @@ async def test_the_plan_that_was_shown_is_the_plan_that_runs(counter: TokenCount
 async def test_a_condense_prepares_once(counter: TokenCounter, monkeypatch: pytest.MonkeyPatch):
     calls = []
 
-    def counted(*arguments: object) -> PreparedCondense:
-        calls.append(arguments)
-        return prepare(*arguments)
+    def counted(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> PreparedCondense:
+        calls.append(given)
+        return prepare(given, counter, options)
 
     monkeypatch.setattr("roo_tui.context.strategies.native.prepare", counted)
     monkeypatch.setattr("roo_tui.context.condense.steps.prepare", counted)

@@ -8,8 +8,8 @@ from roo_tui.context.strategies.smart.config import SmartConfig, TruncateOperati
 from roo_tui.context.strategies.smart.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
 from roo_tui.domain.errors import SettingsError
 
-INDIVIDUAL = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
-BATCH = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
+INDIVIDUAL: dict[str, object] = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
+BATCH: dict[str, object] = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
 
 
 def changed(base: dict[str, object], **fields: object) -> str:

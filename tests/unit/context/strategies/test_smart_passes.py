@@ -238,8 +238,8 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
 
 async def test_a_summary_that_fails_leaves_the_beginning(counter: TokenCounter):
     history = steps(3)
-    answers = [ModelError("The service is down.", status=500), "Fine."]
-    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), Summariser(answers))
+    answers = Summariser([ModelError("The service is down.", status=500), "Fine."])
+    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), answers)
     found = shown(history.path, bodies)
     assert len(found[3].partition("…")[0]) == 200
     assert found[5].endswith("Fine.")

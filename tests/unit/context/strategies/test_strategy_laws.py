@@ -129,7 +129,9 @@ call_ids = st.sampled_from(["t1", "t2", "call.4|x", ""])
 pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sampled_from(["aGk=", ""]))
 of = st.sampled_from([(PROVIDER, MODEL), ("", "")])
 thoughts = st.builds(lambda text, signature, by: Thinking(text, signature, *by), words, st.sampled_from(["", "s"]), of)
-opaque = st.builds(lambda kind, by: Opaque(*by, {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of)
+opaque = st.builds(
+    lambda kind, by: Opaque(by[0], by[1], {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of
+)
 arguments = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
 calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), arguments)
 results = st.builds(
@@ -155,9 +157,10 @@ def odd_bodies(draw: st.DrawFn) -> Body:
         )
         return UserMessage(blocks, source="import", calls=records)
     if kind < 9:
-        blocks = tuple(draw(st.lists(st.builds(Text, words) | calls | thoughts | opaque, max_size=3)))
-        return AssistantMessage(blocks, provider=PROVIDER, model=MODEL)
-    return draw(st.sampled_from([Pinned(1), Noted("info", "a remark"), Truncation((2, 3)), Condense((1, 2), ())]))
+        said = tuple(draw(st.lists(st.builds(Text, words) | calls | thoughts | opaque, max_size=3)))
+        return AssistantMessage(said, provider=PROVIDER, model=MODEL)
+    others: list[Body] = [Pinned(1), Noted("info", "a remark"), Truncation((2, 3)), Condense((1, 2), ())]
+    return draw(st.sampled_from(others))
 
 
 @settings(max_examples=120)
