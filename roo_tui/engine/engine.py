@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
+from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.model_limits import LearnedLimits
 from roo_tui.engine.models import DEMO_PROFILE, Models
 from roo_tui.engine.previews import compare
@@ -63,8 +64,7 @@ class Engine:
         self._workspace = workspace
         self._demo = demo
         built = Models(models)
-        self._job: asyncio.Task[None] | None = None
-        self._cancelling = False
+        self._jobs = Jobs()
         self._session: Session | None = None
         self._runtime = Runtime(
             bus=Bus(),
@@ -79,7 +79,7 @@ class Engine:
             auto_approve=auto_approve,
             headless=headless,
         )
-        self.read = Reader(self._runtime)
+        self.read = Reader(self._runtime, self._jobs, lambda: self._session)
 
     # Life.
 
@@ -125,12 +125,11 @@ class Engine:
     @property
     def busy(self) -> bool:
         """Whether a turn or a condense runs."""
-        return self._job is not None and not self._job.done()
+        return self._jobs.busy
 
     async def idle(self) -> None:
         """Wait until nothing runs."""
-        while self._job is not None and not self._job.done():
-            await asyncio.wait([self._job])
+        await self._jobs.idle()
 
     # Tasks.
 
@@ -149,7 +148,7 @@ class Engine:
         self._require_idle()
         info = await self._runtime.store.find_task(task_id)
         await self._close_session()
-        self._session = self.read.session = await open_session(self._runtime, info.id)
+        self._session = await open_session(self._runtime, info.id)
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
         self._session.snapshots.start()
@@ -194,7 +193,7 @@ class Engine:
                     await self.submit("")
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        job = self._start(self._turns(session, words, stored))
+        job = self._jobs.start(self._turns(session, words, stored))
         await asyncio.wait({job, stored}, return_when=asyncio.FIRST_COMPLETED)
         if stored.done():
             stored.result()
@@ -219,9 +218,7 @@ class Engine:
 
     def cancel(self) -> None:
         """Interrupt the turn or condense that runs. What was streamed is kept. Returns at once."""
-        if self.busy and not self._cancelling and self._job is not None:
-            self._cancelling = True
-            self._job.cancel()
+        self._jobs.cancel()
 
     # Context.
 
@@ -238,7 +235,7 @@ class Engine:
         if self.busy:
             session.context.ask_for_condense(request)
             return
-        self._start(self._condense(session, request))
+        self._jobs.start(self._condense(session, request))
 
     async def preview_condense(self, request: CondenseRequest = _AS_SET) -> CondensePreview:
         """Return what a condense would do now, without a model being asked and without a change.
@@ -343,7 +340,7 @@ class Engine:
         if self._session is not None and not self.busy:
             await self._session.gauge.refresh()
             if not self._session.gauge.would_fit(chosen.active, model.info):
-                await self._start(self._session.context.condense_before_switch(specs()))
+                await self._jobs.start(self._session.context.condense_before_switch(specs()))
         self._runtime.settings, self._runtime.model = chosen, model
         if self._session is not None:
             await self._session.gauge.refresh()
@@ -359,23 +356,11 @@ class Engine:
     async def _close_session(self) -> None:
         if self._session is not None:
             await self._session.close()
-            self._session = self.read.session = None
+            self._session = None
 
     def _require_idle(self) -> None:
         if self.busy:
             raise CommandRefused("The agent is working; press Escape first.")
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        self._cancelling = False
-        self.read.busy = True
-        self._job = asyncio.create_task(work)
-        self._job.add_done_callback(self._ended)
-        return self._job
-
-    def _ended(self, job: asyncio.Task[None]) -> None:
-        self.read.busy = False
-        if not job.cancelled() and (error := job.exception()) is not None:
-            log.error("a job failed", exc_info=error)
 
     async def _condense(self, session: Session, request: CondenseRequest) -> None:
         """Condense, then send what was queued meanwhile."""

@@ -1,7 +1,7 @@
 """Everything a screen may read: frozen values of the open task, computed off the event loop where that takes long."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from roo_tui.context.history import found_entries, pinned
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
@@ -18,6 +18,7 @@ from roo_tui.domain.views import (
     Row,
 )
 from roo_tui.engine.exchange import export_text
+from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.workspace.listing import all_files
@@ -26,10 +27,15 @@ from roo_tui.workspace.listing import all_files
 class Reader:
     """`engine.read`."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, jobs: Jobs, session: Callable[[], Session | None]) -> None:
         self._runtime = runtime
-        self.session: Session | None = None
-        self.busy = False
+        self._jobs = jobs
+        self._session = session
+
+    @property
+    def session(self) -> Session | None:
+        """The open session, None before a task was opened."""
+        return self._session()
 
     async def rows(self) -> tuple[Row, ...]:
         """Return the whole transcript of the open task."""
@@ -66,7 +72,7 @@ class Reader:
         return self._runtime.questions.pending()
 
     def turn_running(self) -> bool:
-        return self.busy
+        return self._jobs.busy
 
     async def tasks(self) -> list[TaskInfo]:
         """Return the tasks that hold anything, newest first."""
