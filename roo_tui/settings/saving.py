@@ -1,25 +1,28 @@
 """Change the user's settings file: comments, order and unknown keys stay as they are."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui import paths
 from roo_tui.atomic_file import write_text
 from roo_tui.domain.errors import SettingsError
 from roo_tui.plain_text import well_formed
 from roo_tui.settings.loading import VERSION, load, read_toml
-from roo_tui.settings.schema import field_of
+from roo_tui.settings.schema import NAMED_SECTIONS, SettingValue, field_of
+from roo_tui.settings.structured import same_content, update_table
 from roo_tui.settings.values import Settings
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 
-def save(changes: Mapping[str, Any], *, file: Path | None = None) -> Settings:
+def save(changes: Mapping[str, object], *, file: Path | None = None) -> Settings:
     """Write dotted keys (`{"context.threshold_percent": 80}`) and return the settings as they are loaded then.
 
-    `None` removes a key, so that its default holds again; `{"profiles.fast": None}` removes a profile.
+    `None` removes a key, so that its default holds again; `{"profiles.fast": None}` removes a profile. What stands as
+    tables in the file stays tables.
 
     Raises:
         SettingsError: a value is not valid, or the file is broken, newer than this program, or not writable. Nothing
@@ -29,7 +32,7 @@ def save(changes: Mapping[str, Any], *, file: Path | None = None) -> Settings:
     return load(file=file)
 
 
-def change(current: Settings, changes: Mapping[str, Any], *, keep: bool = True) -> Settings:
+def change(current: Settings, changes: Mapping[str, object], *, keep: bool = True) -> Settings:
     """Return the settings loaded anew with the changes, which hold from now on whatever other sources say.
 
     `active.` in a key means the active profile. `keep` writes the changes to the user's file; otherwise they hold for
@@ -51,24 +54,28 @@ def change(current: Settings, changes: Mapping[str, Any], *, keep: bool = True) 
     return load(file=origin.file, workspace=origin.workspace, environ=origin.environ, overrides={**overrides, **beaten})
 
 
-def _replaced(key: str, changes: Mapping[str, Any], active: str) -> bool:
+def _replaced(key: str, changes: Mapping[str, object], active: str) -> bool:
     """Say whether an override gives way; those of the active profile do so when another profile is chosen."""
     if key.startswith("active."):
         return "profile" in changes or f"profiles.{active}.{key.removeprefix('active.')}" in changes
     return key in changes
 
 
-def _holds(settings: Settings, key: str, value: Any) -> bool:
+def _holds(settings: Settings, key: str, value: SettingValue) -> bool:
     try:
-        return bool(settings.value(key) == value)
+        found = settings.value(key)
     except KeyError:
         return False
+    field = field_of(key)
+    if field and field.structure:
+        return same_content(str(found), str(value))
+    return found == value
 
 
-def _write(changes: Mapping[str, Any], file: Path) -> None:
+def _write(changes: Mapping[str, SettingValue], file: Path) -> None:
     document = _document(file)
     for key, value in changes.items():
-        _put(document, _parts(key), value)
+        _put(document, key, value)
     document["version"] = VERSION
     try:
         write_text(file, document.as_string())
@@ -78,12 +85,12 @@ def _write(changes: Mapping[str, Any], file: Path) -> None:
         ) from error
 
 
-def _checked(key: str, value: Any) -> Any:
+def _checked(key: str, value: object) -> SettingValue:
     found = field_of(key)
-    if value is None and (found is not None or key.startswith("profiles.")):
+    if value is None and (found is not None or key.partition(".")[0] in NAMED_SECTIONS):
         return None
     if found is None:
-        raise SettingsError(f"{key} is not a setting. See the settings table of the README.")
+        raise SettingsError(f"{key} is not a setting. The settings screen lists them all.")
     try:
         checked = found.check(value)
     except ValueError as error:
@@ -102,7 +109,7 @@ def _document(file: Path) -> "TOMLDocument":
         document = tomlkit.parse(file.read_text(encoding="utf-8-sig")) if file.exists() else tomlkit.document()
     except (ValueError, TOMLKitError) as error:
         raise SettingsError(
-            f"{file} {error}; it is not overwritten. Mend it or move it away, then save again."
+            f"{file} {error}; it is not overwritten. Correct it or move it away, then save again."
         ) from error
     if not isinstance(version, int) or version > VERSION:
         raise SettingsError(
@@ -112,29 +119,36 @@ def _document(file: Path) -> "TOMLDocument":
 
 
 def _parts(key: str) -> list[str]:
-    """Split a dotted key; a profile's name may hold dots itself."""
-    if not key.startswith("profiles."):
+    """Split a dotted key; a name in it (of a profile, of a model) may hold dots itself."""
+    section, _, rest = key.partition(".")
+    if section not in NAMED_SECTIONS:
         return key.split(".")
-    name = key.removeprefix("profiles.")
     if field_of(key) is None:
-        return ["profiles", name]
-    profile, _, setting = name.rpartition(".")
-    return ["profiles", profile, setting]
+        return [section, rest]
+    name, _, setting = rest.rpartition(".")
+    return [section, name, setting]
 
 
-def _put(document: "TOMLDocument", parts: list[str], value: Any) -> None:
+def _put(document: "TOMLDocument", key: str, value: SettingValue) -> None:
+    """Write a value; one that stands as tables is written as tables again."""
     import tomlkit
 
-    table: Any = document
-    for part in parts[:-1]:
-        if not isinstance(table.get(part), Mapping):
+    *sections, name = _parts(key)
+    table: MutableMapping[str, object] = document
+    for section in sections:
+        inner = table.get(section)
+        if not isinstance(inner, MutableMapping):
             if value is None:
                 return
-            table[part] = tomlkit.table(is_super_table=part == "profiles")
-        table = table[part]
+            inner = tomlkit.table(is_super_table=section in NAMED_SECTIONS)
+            table[section] = inner
+        table = inner
+    field, present = field_of(key), table.get(name)
     if value is None:
-        table.pop(parts[-1], None)
-        return
-    if isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
-        value = tomlkit.string(value, multiline=True)
-    table[parts[-1]] = list(value) if isinstance(value, tuple) else value
+        table.pop(name, None)
+    elif field and field.structure and isinstance(present, MutableMapping) and isinstance(value, str) and value:
+        update_table(present, json.loads(value))
+    elif isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
+        table[name] = tomlkit.string(value, multiline=True)
+    else:
+        table[name] = list(value) if isinstance(value, tuple) else value

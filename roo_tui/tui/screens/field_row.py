@@ -48,7 +48,7 @@ class FieldRow(Vertical):
         self._note()
 
     def _title(self) -> Content:
-        unit = f"  {self._field.unit}" if self._field.unit else ""
+        unit = f" ({self._field.unit})" if self._field.unit else ""
         return Content.assemble((self._field.title, "bold"), (unit, "$foreground-muted"))
 
     def _editor(self) -> Widget:
@@ -93,6 +93,14 @@ class FieldRow(Vertical):
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 
+    def _check(self, text: str) -> None:
+        try:
+            value = self._field.parse(text)
+        except ValueError as error:
+            self._edited(text, str(error))
+        else:
+            self._edited(value)
+
     @on(Switch.Changed)
     def _switched(self, event: Switch.Changed) -> None:
         event.stop()
@@ -106,18 +114,13 @@ class FieldRow(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        try:
-            value = self._field.parse(event.value)
-        except ValueError as error:
-            self._edited(event.value, str(error))
-        else:
-            self._edited(value)
+        self._check(event.value)
 
     @on(TextArea.Changed)
     def _written(self, event: TextArea.Changed) -> None:
         event.stop()
         text = event.text_area.text
-        self._edited("" if not text.strip() or text == clean(self._default_text) else text)
+        self._check("" if not text.strip() or text == clean(self._default_text) else text)
 
     @on(Button.Pressed)
     def _reset(self, event: Button.Pressed) -> None:

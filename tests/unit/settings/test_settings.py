@@ -93,7 +93,7 @@ def test_profiles_are_read_and_one_is_chosen(file: Path) -> None:
         ),
         ("profiles.default.window = -4", "profiles.default.window", 0, "or 0; 0 is used"),
         ("profiles.default.model = ' '", "profiles.default.model", "claude-sonnet-5-5", "text that is not blank"),
-        ("profiles.default.temperature = 9", "profiles.default.temperature", None, "from 0 to 2; nothing is used"),
+        ("profiles.default.temperature = 9", "profiles.default.temperature", None, "from 0 to 2; it is ignored"),
         ("profiles.default.base_url = 'ftp:x'", "profiles.default.base_url", "", "begins with http:// or https://"),
     ],
 )
