@@ -144,9 +144,9 @@ def _put(document: "TOMLDocument", key: str, value: SettingValue) -> None:
             table[section] = inner
         table = inner
     field, present = field_of(key), table.get(name)
-    if value is None:
+    if value is None or (value == "" and isinstance(present, Mapping)):
         table.pop(name, None)
-    elif field and field.structure and isinstance(present, MutableMapping) and isinstance(value, str) and value:
+    elif field and field.structure and isinstance(present, MutableMapping) and isinstance(value, str):
         update_table(present, json.loads(value))
     elif isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
         table[name] = tomlkit.string(value, multiline=True)

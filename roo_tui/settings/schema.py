@@ -50,7 +50,7 @@ class Field(Setting):
         if self.kind in (int, float):
             number = "a whole number" if self.kind is int else "a number"
             if self.range:
-                number += f" from {self.range[0]:g} to {self.range[1]:.10g}"
+                number += f" from {self.range[0]:,.10g} to {self.range[1]:,.10g}"
             return _any_of((number, *(f"{value}" for value in self.also)))
         if self.url:
             return "an address that begins with http:// or https://, or blank"

@@ -10,7 +10,6 @@ import pytest
 
 from roo_tui import settings
 from roo_tui.context.options import ContextOptions
-from roo_tui.domain.errors import SettingsError
 from roo_tui.domain.events import CondenseEnded, Notice
 from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.engine import Engine
