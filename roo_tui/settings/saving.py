@@ -1,6 +1,7 @@
 """Change the user's settings file: comments, order and unknown keys stay as they are."""
 
 import json
+import tomllib
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from roo_tui.domain.errors import SettingsError
 from roo_tui.plain_text import well_formed
 from roo_tui.settings.loading import VERSION, load, read_toml
 from roo_tui.settings.schema import NAMED_SECTIONS, SettingValue, field_of
-from roo_tui.settings.structured import same_content, update_table
+from roo_tui.settings.structured import is_in_one_place, same_content, update_table
 from roo_tui.settings.values import Settings
 
 if TYPE_CHECKING:
@@ -73,12 +74,11 @@ def _holds(settings: Settings, key: str, value: SettingValue) -> bool:
 
 
 def _write(changes: Mapping[str, SettingValue], file: Path) -> None:
-    document = _document(file)
-    for key, value in changes.items():
-        _put(document, key, value)
-    document["version"] = VERSION
+    text = _text(file)
+    for key, value in {**changes, "version": VERSION}.items():
+        text = _with(text, key, value, file)
     try:
-        write_text(file, document.as_string())
+        write_text(file, text)
     except OSError as error:
         raise SettingsError(
             f"{file} cannot be written ({error.strerror or error}). Check the folder's permissions."
@@ -100,13 +100,15 @@ def _checked(key: str, value: object) -> SettingValue:
     return tuple(well_formed(part) for part in checked) if isinstance(checked, tuple) else checked
 
 
-def _document(file: Path) -> "TOMLDocument":
+def _text(file: Path) -> str:
+    """Return what the file holds, "" where there is none."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         version = read_toml(file).get("version", VERSION)
-        document = tomlkit.parse(file.read_text(encoding="utf-8-sig")) if file.exists() else tomlkit.document()
+        text = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+        tomlkit.parse(text)
     except (ValueError, TOMLKitError) as error:
         raise SettingsError(
             f"{file} {error}; it is not overwritten. Correct it or move it away, then save again."
@@ -115,7 +117,45 @@ def _document(file: Path) -> "TOMLDocument":
         raise SettingsError(
             f"{file} is of version {version}; this program knows version {VERSION}. Install a newer one."
         )
-    return document
+    return text
+
+
+def _with(text: str, key: str, value: SettingValue, file: Path) -> str:
+    """Return a settings file's text with a value put in; comments and all else stay.
+
+    A new table among keys like `context.strategy_thresholds.smart.stop_tokens = 3` would swallow the keys below it.
+    The result is therefore read again, and the value put in on a single line where it is not what was meant.
+
+    Raises:
+        SettingsError: neither way gives what was meant.
+    """
+    import tomlkit
+
+    for inline in (False, True):
+        document = tomlkit.parse(text)
+        _put(document, key, value, inline=inline)
+        changed = document.as_string()
+        if _reads_as(changed, document.unwrap()):
+            return changed
+    raise SettingsError(f"{key} cannot be saved: {file} has parts of one table in several places. Bring them together.")
+
+
+def _reads_as(text: str, meant: Mapping[str, object]) -> bool:
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return _comparable(found) == _comparable(meant)
+
+
+def _comparable(value: object) -> object:
+    """Return a value without empty tables (one that lost its last key may go), and with `nan` as what equals itself."""
+    if isinstance(value, Mapping):
+        parts = {key: _comparable(part) for key, part in value.items()}
+        return {key: part for key, part in parts.items() if part != {}}
+    if isinstance(value, list):
+        return [_comparable(part) for part in value]
+    return value if value == value else "nan"
 
 
 def _parts(key: str) -> list[str]:
@@ -129,8 +169,8 @@ def _parts(key: str) -> list[str]:
     return [section, name, setting]
 
 
-def _put(document: "TOMLDocument", key: str, value: SettingValue) -> None:
-    """Write a value; one that stands as tables is written as tables again."""
+def _put(document: "TOMLDocument", key: str, value: SettingValue, *, inline: bool) -> None:
+    """Put a value in; one that stands as tables is written as tables again. `inline`: new tables take one line."""
     import tomlkit
 
     *sections, name = _parts(key)
@@ -140,14 +180,19 @@ def _put(document: "TOMLDocument", key: str, value: SettingValue) -> None:
         if not isinstance(inner, MutableMapping):
             if value is None:
                 return
-            inner = tomlkit.table(is_super_table=section in NAMED_SECTIONS)
+            inner = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=section in NAMED_SECTIONS)
             table[section] = inner
         table = inner
     field, present = field_of(key), table.get(name)
     if value is None or (value == "" and isinstance(present, Mapping)):
         table.pop(name, None)
     elif field and field.structure and isinstance(present, MutableMapping) and isinstance(value, str):
-        update_table(present, json.loads(value))
+        content = json.loads(value)
+        if inline or not is_in_one_place(present):
+            table.pop(name)
+            table[name] = tomlkit.inline_table() | content
+        else:
+            update_table(present, content)
     elif isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
         table[name] = tomlkit.string(value, multiline=True)
     else:

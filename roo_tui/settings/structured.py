@@ -37,8 +37,20 @@ def same_content(one: str, other: str) -> bool:
     return one == other or bool(one and other and json.loads(one) == json.loads(other))
 
 
+def is_in_one_place(value: object) -> bool:
+    """Say whether no table in a value of the settings file has its parts in several places."""
+    from tomlkit.container import OutOfOrderTableProxy
+
+    if isinstance(value, Mapping):
+        return not isinstance(value, OutOfOrderTableProxy) and all(map(is_in_one_place, value.values()))
+    return not isinstance(value, list) or all(map(is_in_one_place, value))
+
+
 def update_table(table: MutableMapping[str, object], content: Mapping[str, object]) -> None:
-    """Make a table of the settings file hold the content; what does not change keeps its comments and its place."""
+    """Make a table of the settings file hold the content; what does not change keeps its comments and its place.
+
+    The table is in one place.
+    """
     for key in [key for key in table if key not in content]:
         del table[key]
     for key, value in content.items():

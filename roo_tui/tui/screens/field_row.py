@@ -41,11 +41,15 @@ class FieldRow(Vertical):
         yield self._editor()
         yield Static(self._field.sentence, classes="field-sentence", markup=False)
         yield Static(classes="field-note", markup=False)
-        if self._field.multiline:
+        if self._has_built_in_text:
             yield Button(words.SETTINGS_RESET, compact=True, classes="reset")
 
     def on_mount(self) -> None:
         self._note()
+
+    @property
+    def _has_built_in_text(self) -> bool:
+        return self._field.multiline and self._field.structure is None
 
     def _title(self) -> Content:
         unit = f" ({self._field.unit})" if self._field.unit else ""
@@ -76,7 +80,7 @@ class FieldRow(Vertical):
             note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
             return
         source = words.SETTINGS_SOURCE.format(source=self._source)
-        if self._field.multiline:
+        if self._has_built_in_text:
             text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
             source = f"{text}  {source}"
         note.update(Content.styled(source, "$foreground-muted"))

@@ -278,6 +278,16 @@ model = "a"
     assert tomllib.loads(written)["version"] == 1
 
 
+def test_a_new_profile_does_not_swallow_the_keys_below(file: Path) -> None:
+    load(file, "profiles.fast.model = 'a'\ncontext.keep_newest_turns = 2  # two\nprofiles.slow.model = 'b'\n")
+    saved = settings.save({"profiles.new.model": "m"}, file=file)
+    assert {name: profile.model for name, profile in saved.profiles.items() if name != "default"} == {
+        "fast": "a", "slow": "b", "new": "m",
+    }  # fmt: skip
+    assert saved.context.keep_newest_turns == 2
+    assert "# two" in file.read_text()
+
+
 def test_saving_makes_the_file_and_can_take_a_value_back(file: Path) -> None:
     settings.save({"profiles.my.own.model": "m", "profile": "my.own", "context.threshold_percent": 50}, file=file)
     assert load(file).active.model == "m"

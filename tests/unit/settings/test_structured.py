@@ -165,6 +165,54 @@ def test_tables_can_be_emptied(file: Path, nothing: str | None) -> None:
     assert "strategy_thresholds" not in file.read_text()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+[context.strategy_thresholds.smart]
+stop_tokens = 1  # one
+[appearance]
+mouse = false
+[context.strategy_thresholds.native]
+stop_tokens = 2  # two
+""",
+        """
+context.strategy_thresholds.smart.stop_tokens = 1  # one
+context.strategy_thresholds.native.stop_tokens = 2  # two
+appearance.mouse = false
+""",
+        """
+appearance = {mouse = false}
+[context]
+strategy_thresholds = {smart = {stop_tokens = 1}, native = {stop_tokens = 2}}
+smart_config = {passes = [{id = "a", mode = "batch", batch_config = {operation = "keep"}}]}
+odd = nan
+""",
+        """
+appearance.mouse = false
+context.strategy_thresholds.smart.stop_tokens = 1
+[[context.smart_config.passes]]
+id = "a"
+mode = "batch"
+batch_config.operation = "keep"
+""",
+    ],
+)
+@pytest.mark.parametrize("names", [("native", "lossless"), ("smart", "native"), ("lossless",), ()])
+def test_tables_in_every_form_are_changed_and_nothing_else_is(file: Path, text: str, names: tuple[str, ...]) -> None:
+    thresholds = {name: {"stop_tokens": 7} for name in names}
+    passes = {"passes": [{"id": name, "mode": "batch", "batch_config": {"operation": "keep"}} for name in names]}
+    changed = settings.change(
+        load(file, text),
+        {"context.strategy_thresholds": json.dumps(thresholds), "context.smart_config": json.dumps(passes)},
+    )
+    assert json.loads(changed.context.strategy_thresholds or "{}") == thresholds
+    assert json.loads(changed.context.smart_config) == passes
+    assert changed.origin.overrides == {}
+    assert changed.appearance.mouse is False
+    assert set(tomllib.loads(file.read_text())) == {"version", "context", "appearance"}
+
+
 def test_an_invalid_change_is_refused_and_names_the_field(file: Path) -> None:
     current = load(file, TABLES)
     with pytest.raises(SettingsError, match=r"context.smart_config cannot be used: passes\[0\].id"):

@@ -7,10 +7,11 @@ Everything is checked before it is used, and an error names the field.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from roo_tui.domain.errors import SettingsError
 
@@ -265,7 +266,7 @@ def _field(location: Sequence[int | str]) -> str:
     return name or "the configuration"
 
 
-def _words(problem: Any) -> str:
+def _words(problem: ErrorDetails) -> str:
     if problem["type"] == "extra_forbidden":
         return "there is no such field"
     given = problem.get("input")
