@@ -248,15 +248,14 @@ def parse(text: str) -> SmartConfig:
         json.loads(text)  # its errors name line and column
         return SmartConfig.model_validate_json(text)
     except ValidationError as error:
-        raise SettingsError(
-            "; ".join(f"{_field(problem['loc'])}: {_words(problem)}" for problem in error.errors())
-        ) from (error)
+        problems = [f"{_field(problem['loc'])}: {_words(problem)}" for problem in error.errors()]
+        raise SettingsError("; ".join(problems)) from error
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"it is not JSON: {error}") from error
 
 
 def _field(location: Sequence[int | str]) -> str:
-    """Return the field as it is written in JSON: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
+    """Return the field as it is written: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
     name = ""
     for step in location:
         if isinstance(step, int):
