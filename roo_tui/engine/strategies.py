@@ -99,8 +99,8 @@ class Strategies:
         )
 
     def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":
-        from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
-        from roo_tui.context.strategies.thresholds import thresholds_of
+        from roo_tui.context.strategies.protocol import StrategyOptions
+        from roo_tui.context.strategies.thresholds import Thresholds, thresholds_of
 
         return StrategyOptions(
             self._runtime.counter,

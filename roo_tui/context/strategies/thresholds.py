@@ -1,9 +1,9 @@
-"""The thresholds of single strategies, as the setting `context.strategy_thresholds` has them."""
+"""The thresholds of a strategy, and those of single strategies as `context.strategy_thresholds` has them."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from roo_tui.context.strategies.protocol import Thresholds
 from roo_tui.domain.errors import SettingsError
 from roo_tui.domain.json_value import JsonValue
 
@@ -15,6 +15,27 @@ _FIELDS = {
     "min_gain_tokens": "min_gain_tokens",
     "minGainTokens": "min_gain_tokens",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Context tokens; 0 means not set.
+
+    `trigger_tokens`: a reduction is due from here on, besides the policy's own trigger. `stop_tokens`: where it may
+    stop. `min_gain_tokens`: one that frees less is refused.
+    """
+
+    trigger_tokens: int = 0
+    stop_tokens: int = 0
+    min_gain_tokens: int = 0
+
+    def over(self, general: "Thresholds") -> "Thresholds":
+        """Return these, each that is not set taken from the general ones."""
+        return Thresholds(
+            self.trigger_tokens or general.trigger_tokens,
+            self.stop_tokens or general.stop_tokens,
+            self.min_gain_tokens or general.min_gain_tokens,
+        )
 
 
 def thresholds_of(text: str) -> dict[str, Thresholds]:

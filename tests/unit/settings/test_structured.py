@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roo_tui import settings
-from roo_tui.context.strategies.protocol import Thresholds
 from roo_tui.context.strategies.smart.config import parse
-from roo_tui.context.strategies.thresholds import thresholds_of
+from roo_tui.context.strategies.thresholds import Thresholds, thresholds_of
 from roo_tui.domain.errors import SettingsError
 from roo_tui.settings import Settings
 

@@ -11,9 +11,10 @@ import pytest
 from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.strategies.plugins import GROUPS, Extensions, built_in, load_plugins
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
+from roo_tui.context.strategies.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Truncation

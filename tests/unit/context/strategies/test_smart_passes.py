@@ -9,10 +9,11 @@ import pytest
 from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import Summariser as OtherModel
-from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions
 from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
 from roo_tui.context.strategies.smart.smart import SmartStrategy
+from roo_tui.context.strategies.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage

@@ -2,8 +2,7 @@
 
 import pytest
 
-from roo_tui.context.strategies.protocol import Thresholds
-from roo_tui.context.strategies.thresholds import thresholds_of
+from roo_tui.context.strategies.thresholds import Thresholds, thresholds_of
 from roo_tui.domain.errors import SettingsError
 
 
