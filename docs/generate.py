@@ -23,6 +23,7 @@ SECTION_TITLES = {
     "hooks": "Hooks",
     "appearance": "Appearance",
     "profiles": "Profiles",
+    "models": "Models",
 }
 _WIDTH = 100
 _SPECIAL_KEYS = {"escape": "Esc"}

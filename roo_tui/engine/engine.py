@@ -63,7 +63,7 @@ class Engine:
     ) -> None:
         self._workspace = workspace
         self._demo = demo
-        built = Models(models)
+        built = Models(models, facts=settings.models)
         self._jobs = Jobs()
         self._session: Session | None = None
         self._runtime = Runtime(
@@ -336,6 +336,7 @@ class Engine:
         Before a model takes over whose window is too small for the history, the one that holds it condenses.
         """
         chosen = await asyncio.to_thread(settings_room.change, self.settings, changes)
+        self._runtime.models.use_facts(chosen.models)
         model = self._runtime.model if self._demo else self._runtime.models.of(chosen.active)
         if self._session is not None and not self.busy:
             await self._session.gauge.refresh()

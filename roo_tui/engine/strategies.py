@@ -1,14 +1,13 @@
 """The chosen strategy: loads what is installed at the first need, and gives a run what the settings say."""
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui.context import ContextOptions, ReductionInput, ReductionServices, Summariser, native
-from roo_tui.context.window import TokenCounter, limits
+from roo_tui.context.window import Thresholds, TokenCounter, limits, thresholds_of
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
@@ -18,7 +17,7 @@ from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
-    from roo_tui.context.strategies import PreparedRun, ProfileModel, Runner, StrategyOptions, Thresholds
+    from roo_tui.context.strategies import PreparedRun, ProfileModel, Runner, StrategyOptions
 
 
 class Strategies:
@@ -110,7 +109,7 @@ class Strategies:
         )
 
     def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":
-        from roo_tui.context.strategies import StrategyOptions, Thresholds
+        from roo_tui.context.strategies import StrategyOptions
 
         return StrategyOptions(
             self._runtime.counter,
@@ -133,32 +132,3 @@ class Strategies:
         model = self._runtime.models.of(profile)
         window = limits(model.info, window=profile.window, max_output=profile.max_output).window
         return ProfileModel(asker(model), Summariser(model.info, window, self._runtime.calibration.ratio(model.info)))
-
-
-def thresholds_of(text: str) -> "dict[str, Thresholds]":
-    """Return the thresholds of single strategies by id.
-
-    Raises:
-        SettingsError: the text is not JSON of the form that is asked for; the field is named.
-    """
-    from roo_tui.context.strategies import Thresholds
-
-    if not text.strip():
-        return {}
-    known = ("trigger_tokens", "stop_tokens", "min_gain_tokens")
-    try:
-        given: Any = json.loads(text)
-    except ValueError as error:
-        raise SettingsError(f"context.strategy_thresholds is not JSON: {error}") from error
-    if not isinstance(given, dict):
-        raise SettingsError("context.strategy_thresholds must be an object with a strategy's name for each key.")
-    found = {}
-    for name, values in given.items():
-        place = f"context.strategy_thresholds: {name}"
-        if not isinstance(values, dict) or not set(values) <= set(known):
-            raise SettingsError(f"{place} must be an object with {', '.join(known)}.")
-        for key, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise SettingsError(f"{place}.{key} is {value!r}, but must be a whole number from 0.")
-        found[name] = Thresholds(*(values.get(key, 0) for key in known))
-    return found

@@ -25,7 +25,6 @@ class Effect(StrEnum):
     READ = "read"
     EDIT = "edit"
     COMMAND = "command"
-    NETWORK = "network"
     TODO = "todo"
     ASK = "ask"
     FINISH = "finish"

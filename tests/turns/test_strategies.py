@@ -10,12 +10,10 @@ import pytest
 
 from roo_tui import settings
 from roo_tui.context.options import ContextOptions
-from roo_tui.domain.errors import SettingsError
 from roo_tui.domain.events import CondenseEnded, Notice
 from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
-from roo_tui.engine.strategies import thresholds_of
 from roo_tui.headless.tasks import condense_task, preview_condense
 from roo_tui.settings import HookOptions
 from tests.support.engines import Recorder, allow_all
@@ -141,20 +139,6 @@ async def test_the_command_line_plans_and_runs_a_strategy(workspace: Path) -> No
     assert planned["outcome"] == "previewed" and done["outcome"] == "condensed"
     assert planned["tokens_after"] == done["tokens_after"]
     assert done["strategy"] == "lossless" and done["hidden"] and done["cost_usd"] in (None, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "must be an object"),
-        ('{"smart": {"begin": 1}}', "smart must be an object with trigger_tokens"),
-        ('{"smart": {"trigger_tokens": -1}}', "smart.trigger_tokens is -1"),
-    ],
-)
-def test_thresholds_that_cannot_be_used_name_the_field(text: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
-        thresholds_of(text)
 
 
 async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(workspace: Path) -> None:

@@ -13,33 +13,13 @@ from roo_tui.context.history.effective import Visible
 from roo_tui.context.ladder import target_tokens
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, Summariser
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
 from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.requests import ModelEvent, Request
 
 Ask = Callable[[Request], AsyncIterator[ModelEvent]]
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Context tokens; 0 means not set.
-
-    `trigger_tokens`: a reduction is due from here on, besides the policy's own trigger. `stop_tokens`: where it may
-    stop. `min_gain_tokens`: one that frees less is refused.
-    """
-
-    trigger_tokens: int = 0
-    stop_tokens: int = 0
-    min_gain_tokens: int = 0
-
-    def over(self, general: "Thresholds") -> "Thresholds":
-        """Return these, each that is not set taken from the general ones."""
-        return Thresholds(
-            self.trigger_tokens or general.trigger_tokens,
-            self.stop_tokens or general.stop_tokens,
-            self.min_gain_tokens or general.min_gain_tokens,
-        )
 
 
 def _no_profile(name: str) -> "ProfileModel | None":

@@ -17,6 +17,7 @@ from roo_tui.context.window.policy import (
     notice_at,
     recent_growth,
 )
+from roo_tui.context.window.thresholds import Thresholds, thresholds_of
 from roo_tui.context.window.tokens import Calibration, TokenCounter, context_tokens, cost
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Decision",
     "Limits",
     "Overflow",
+    "Thresholds",
     "TokenCounter",
     "auto_threshold",
     "break_down",
@@ -38,4 +40,5 @@ __all__ = [
     "recent_growth",
     "recognise",
     "stated_output_limit",
+    "thresholds_of",
 ]

@@ -11,8 +11,9 @@ import pytest
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import appended
 from roo_tui.context.strategies.plugins import GROUPS, built_in, load_plugins
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Extensions, Runner
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Truncation

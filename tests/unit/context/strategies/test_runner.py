@@ -18,10 +18,10 @@ from roo_tui.context.strategies.protocol import (
     StrategyEvent,
     StrategyOptions,
     StrategyPlan,
-    Thresholds,
     Verdict,
 )
 from roo_tui.context.strategies.runner import Extensions, Registry, Runner
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body

@@ -9,9 +9,10 @@ import pytest
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import Summariser as OtherModel
-from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions
 from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
 from roo_tui.context.strategies.smart.smart import SmartStrategy
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage

@@ -8,8 +8,9 @@ from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.lossless.lossless import lossless_items
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.truncation import TruncationStrategy
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Pinned, UserMessage

@@ -13,9 +13,9 @@ from roo_tui.context.strategies.protocol import (
     StrategyEvent,
     StrategyOptions,
     StrategyPlan,
-    Thresholds,
     Verdict,
 )
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Reduction, Truncation
