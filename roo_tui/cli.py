@@ -126,11 +126,13 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _condense(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.tasks import Wanted, condense_task
+    from roo_tui.domain.previews import CondenseRequest
+    from roo_tui.headless.tasks import condense_task, preview_condense
 
     engine, task_id = _engine_of_task(arguments, needs_key=not arguments.dry_run)
-    wanted = Wanted(arguments.instructions, arguments.strategy, arguments.preset, arguments.dry_run)
-    return _asyncio_run(condense_task(engine, task_id, sys.stdout, wanted, as_json=arguments.json))
+    request = CondenseRequest(arguments.instructions, arguments.strategy, arguments.preset)
+    run = preview_condense if arguments.dry_run else condense_task
+    return _asyncio_run(run(engine, task_id, sys.stdout, request, as_json=arguments.json))
 
 
 def _rewind(arguments: argparse.Namespace) -> int:
@@ -187,7 +189,7 @@ def _probes(settings: "Settings") -> Mapping[str, Any]:
         return f"there is one for {settings.active.provider}"
 
     def vocabulary() -> str:
-        from roo_tui.context.window.tokens import TokenCounter
+        from roo_tui.context.window import TokenCounter
 
         return f"“hello” counts {TokenCounter().count_text('hello')}"
 

@@ -1,6 +1,7 @@
 """Draws every picture of this folder from the demo: python -m screenshots.take
 
-Needs the development setup; `rsvg-convert` (librsvg) makes the PNG files, without it only the SVG files are drawn.
+Needs the development setup. The README's own pictures are drawn as PNG too, by `rsvg-convert` (librsvg), since not
+every program that shows a README can show an SVG; without it only the SVG files are drawn.
 """
 
 import asyncio
@@ -115,7 +116,9 @@ def to_png() -> None:
     if program is None:
         print("rsvg-convert was not found: no PNG files were made")
         return
-    for svg in sorted(HERE.glob("*.svg")):
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    for name in sorted(set(re.findall(r"screenshots/([\w-]+)\.png", readme))):
+        svg = HERE / f"{name}.svg"
         subprocess.run([program, "-z", "1.2", svg, "-o", svg.with_suffix(".png")], check=True)
 
 

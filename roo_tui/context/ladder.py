@@ -15,16 +15,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from roo_tui.context.condense.condense import CondenseError, condense, outlined
+from roo_tui.context.condense.steps import condense, outlined
+from roo_tui.context.guards import Guards
+from roo_tui.context.history.log import appended
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
-from roo_tui.context.sliding_window import truncate
-from roo_tui.context.window.guards import Guards
+from roo_tui.context.sliding_window import slide_window_to
 from roo_tui.context.window.policy import Limits, decide
 from roo_tui.context.window.tokens import TokenCounter
-from roo_tui.domain.entries import Body, Entry, Noted
-from roo_tui.domain.errors import CondenseRefused
-from roo_tui.domain.ids import EntryId
+from roo_tui.domain.entries import Body, Noted
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Trigger, Truncation
 
 __all__ = ["Guards", "reduce", "target_tokens"]
@@ -36,6 +36,14 @@ Strategy = Callable[[ReductionInput, ReductionServices, ContextOptions], Awaitab
 
 Prelude = Callable[[ReductionInput, TokenCounter], Mask | None]
 """The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
+
+
+OnFallback = Callable[[str, str], Awaitable[None]]
+"""Is told when the model rung did not help: why, and the rung that is taken instead."""
+
+
+async def _nobody(message: str, next_rung: str) -> None:
+    """Nobody wants to know."""
 
 
 async def native(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> tuple[Body, ...]:
@@ -51,6 +59,7 @@ async def reduce(
     *,
     strategy: Strategy = native,
     prelude: Prelude | None = None,
+    on_fallback: OnFallback = _nobody,
     min_gain: int = 0,
     due: bool = False,
 ) -> tuple[Body, ...]:
@@ -81,6 +90,7 @@ async def reduce(
         if options.fallback == "error":
             return bodies
         if options.fallback == "outline" and (marker := await _outline(given, services, options)) is not None:
+            await on_fallback(reason, "outline")
             bodies = (*bodies, marker)
     last = _last(bodies)
     if isinstance(last, Condense | Mask | Truncation):
@@ -89,11 +99,15 @@ async def reduce(
         reason = "The summary alone did not make enough room."
         given = replace(
             given,
-            path=_with_all(given.path, bodies),
+            path=appended(given.path, *bodies),
             context_tokens=last.figures.tokens_after,
         )
-    truncation = await asyncio.to_thread(_truncated, given, services.counter, target, reason)
-    return bodies if truncation is None else (*bodies, truncation)
+    truncation = await asyncio.to_thread(slide_window_to, given, services.counter, target, reason)
+    if truncation is None:
+        return bodies
+    if options.auto_condense:
+        await on_fallback(reason, "sliding window")
+    return (*bodies, truncation)
 
 
 def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int = 0) -> int:
@@ -155,38 +169,5 @@ def _most_left(given: ReductionInput) -> int:
     return given.limits.allowed_tokens
 
 
-def _truncated(given: ReductionInput, counter: TokenCounter, target: int, reason: str) -> Truncation | None:
-    """Return one truncation that reaches the target or hides all that can be hidden, None if that is nothing."""
-    path, tokens = given.path, given.context_tokens
-    hidden: set[EntryId] = set()
-    figures = None
-    while figures is None or tokens > target:
-        step = truncate(path, counter, ratio=given.ratio, tokens_before=tokens, trigger=given.trigger, reason=reason)
-        if step is None:
-            break
-        hidden.update(step.hides)
-        path, tokens, figures = _with(path, step), step.figures.tokens_after, step.figures
-    if figures is None:
-        return None
-    return Truncation(
-        hides=tuple(entry.id for entry in given.path if entry.id in hidden),
-        figures=replace(figures, tokens_before=given.context_tokens),
-        reason=reason,
-    )
-
-
 def _last(bodies: Sequence[Body]) -> Body | None:
     return bodies[-1] if bodies else None
-
-
-def _with_all(path: Sequence[Entry], bodies: Sequence[Body]) -> tuple[Entry, ...]:
-    for body in bodies:
-        path = _with(path, body)
-    return tuple(path)
-
-
-def _with(path: Sequence[Entry], body: Body) -> tuple[Entry, ...]:
-    """The path as it will be once the body is appended; the id stands for the one it will get."""
-    newest = path[-1]
-    entry = Entry(max(entry.id for entry in path) + 1, newest.id, newest.at_ms, body)
-    return (*path, entry)

@@ -1,4 +1,4 @@
-"""Truncation: hide the oldest part of the conversation, without a model.
+"""The sliding window: the oldest messages are hidden, without a summary and without a model.
 
 before   u1  a2  u3  a4  u5  a6  u7
 after    u1  [4 earlier messages are hidden]  a6  u7
@@ -6,13 +6,17 @@ after    u1  [4 earlier messages are hidden]  a6  u7
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Protocol
 
 from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.domain.blocks import Block, ToolResult
 from roo_tui.domain.entries import Entry
+from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Reduction, Trigger, Truncation
 
 
@@ -22,7 +26,7 @@ class Counter(Protocol):
     def count_blocks(self, blocks: tuple[Block, ...], /) -> int: ...
 
 
-def truncate(
+def slide_window(
     path: Sequence[Entry],
     counter: Counter,
     *,
@@ -49,13 +53,38 @@ def truncate(
         if freed > 0:
             figures = Reduction(
                 trigger=trigger,
-                strategy="truncation",
+                strategy="sliding window",
                 tokens_before=tokens_before,
                 tokens_after=max(0, tokens_before - math.floor(ratio * freed)),
                 ratio=ratio,
             )
             return Truncation(hides, figures, reason)
     return None
+
+
+def slide_window_to(given: ReductionInput, counter: Counter, target: int, reason: str) -> Truncation | None:
+    """Return one truncation that reaches the target or hides all that can be hidden, None if that is nothing.
+
+    Counts the history several times: call it in a thread. `target` is in calibrated context tokens.
+    """
+    path, tokens = given.path, given.context_tokens
+    hidden: set[EntryId] = set()
+    figures = None
+    while figures is None or tokens > target:
+        step = slide_window(
+            path, counter, ratio=given.ratio, tokens_before=tokens, trigger=given.trigger, reason=reason
+        )
+        if step is None:
+            break
+        hidden.update(step.hides)
+        path, tokens, figures = appended(path, step), step.figures.tokens_after, step.figures
+    if figures is None:
+        return None
+    return Truncation(
+        hides=tuple(entry.id for entry in given.path if entry.id in hidden),
+        figures=replace(figures, tokens_before=given.context_tokens),
+        reason=reason,
+    )
 
 
 def _candidates(visible: Sequence[Visible], hidden_tokens: list[int], cuts: Sequence[int], start: int) -> list[int]:

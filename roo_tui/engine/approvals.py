@@ -43,8 +43,6 @@ def _setting(plan: CallPlan, policy: ApprovalOptions) -> Verdict:
             return policy.read
         case Effect.EDIT:
             return policy.edit
-        case Effect.NETWORK:
-            return policy.network
         case _:
             if policy.command == "ask" and _is_allowed_command(plan.title, policy.allowed_commands):
                 return "allow"

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from roo_tui.context.condense.attachments import outlines_of
-from roo_tui.context.condense.request import prefix_hash
-from roo_tui.context.reduction_input import Digests, Fold, ReductionInput, ReductionServices, Summariser
-from roo_tui.context.window.policy import limits
+from roo_tui.context import Digests, Fold, ReductionInput, ReductionServices, Summariser
+from roo_tui.context.condense import outlines_of, prefix_hash
+from roo_tui.context.window import limits
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.errors import WorkspaceError
 from roo_tui.domain.events import CondenseText, RetryWaiting

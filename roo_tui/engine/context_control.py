@@ -6,19 +6,24 @@ answer is committed and told.
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from roo_tui.context.condense.attachments import receipt_block
-from roo_tui.context.condense.condense import CondenseError, condense
-from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
-from roo_tui.context.sliding_window import truncate
-from roo_tui.context.window.guards import overhead_objection
-from roo_tui.context.window.overflow import Overflow, recognise
-from roo_tui.context.window.policy import Decision, decide, notice_at
+from roo_tui.context import (
+    ContextOptions,
+    Guards,
+    ReductionInput,
+    ReductionServices,
+    failed,
+    overhead_objection,
+    reduce,
+    slide_window,
+)
+from roo_tui.context.condense import condense, receipt_block
+from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -28,12 +33,11 @@ from roo_tui.domain.events import (
 )
 from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.domain.requests import Request, ToolSpec
-from roo_tui.domain.views import CondensePlan
 from roo_tui.engine.background import BackgroundCondense
 from roo_tui.engine.condense_inputs import Sent, condense_model, reduction_input_of, reduction_services_of
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.previews import CondenseRequest, shown_plan
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask
@@ -55,22 +59,22 @@ class ContextControl:
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
         self.condensing = False
-        """Whether a model is asked for a summary right now, those of the background apart."""
+        """Whether a model is request for a summary right now, those of the background apart."""
 
     def answered(self, request: Request) -> None:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
         self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
-    def ask_for_condense(self, asked: CondenseRequest) -> None:
-        """Remember a condense asked for during a turn; it runs at the next safe boundary."""
-        self._pending = asked
-        self._task.emit(CondensePending(self._task.id, asked.instructions))
+    def ask_for_condense(self, request: CondenseRequest) -> None:
+        """Remember a condense request for during a turn; it runs at the next safe boundary."""
+        self._pending = request
+        self._task.emit(CondensePending(self._task.id, request.instructions))
 
     async def run_pending(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Run a condense that was asked for meanwhile. No call may be open."""
+        """Run a condense that was request for meanwhile. No call may be open."""
         if self._pending is not None:
-            asked, self._pending = self._pending, None
-            await self.condense(asked, tools)
+            request, self._pending = self._pending, None
+            await self.condense(request, tools)
 
     async def before_request(self, tools: tuple[ToolSpec, ...]) -> None:
         """The automatic condense: bring the context below its limits before a request, retries included.
@@ -94,7 +98,7 @@ class ContextControl:
         options = self._runtime.settings.context
         if not options.auto_condense or not (options.trigger_tokens or options.strategy_thresholds):
             return False
-        return await self._strategies.is_due(await self.given("automatic", tools), options)
+        return await self._strategies.is_due(await self.reduction_input("automatic", tools), options)
 
     async def forget_background(self) -> None:
         """Give up what is condensed in the background."""
@@ -109,7 +113,7 @@ class ContextControl:
         if self._tried_on == (path := self._task.log.path())[-1].id:
             return
         self._tried_on = path[-1].id
-        given = await self.given("background", tools)
+        given = await self.reduction_input("background", tools)
         if await asyncio.to_thread(self._guards.objection, given, self._runtime.counter):
             return
         services = reduction_services_of(self._runtime, self._task, new_id())
@@ -153,11 +157,11 @@ class ContextControl:
         if self._gauge.tokens >= before:
             raise ContextFull(self._full_text())
 
-    async def condense(self, asked: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
-        """A condense the person asked for."""
+    async def condense(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
+        """A condense the person request for."""
         await self._background.drop()
         await self._gauge.refresh()
-        await self._change("manual", tools, asked)
+        await self._change("manual", tools, request)
 
     async def condense_before_switch(self, tools: tuple[ToolSpec, ...]) -> None:
         """The model that is chosen holds less: condense with the one that still holds it all."""
@@ -165,21 +169,23 @@ class ContextControl:
             await self._background.drop()
             await self._change("switch", tools)
 
-    async def given(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> ReductionInput:
+    async def reduction_input(
+        self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = ""
+    ) -> ReductionInput:
         """Return the moment as a reduction sees it."""
         return await reduction_input_of(
             self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent
         )
 
     async def truncate(self) -> None:
-        """Hide the oldest half because the person asked for it.
+        """Hide the oldest half because the person request for it.
 
         Raises:
             CommandRefused: nothing can be hidden.
         """
         await self._gauge.refresh()
         marker = await asyncio.to_thread(
-            truncate,
+            slide_window,
             self._task.log.path(),
             self._runtime.counter,
             ratio=await self._gauge.ratio_now(),
@@ -195,7 +201,7 @@ class ContextControl:
         Raises:
             CommandRefused: this is no condense of the path, or its receipt is empty.
         """
-        entry = next((entry for entry in self._task.log.path() if entry.id == marker_id), None)
+        entry = self._task.log.find(marker_id)
         if entry is None or not isinstance(entry.body, Condense):
             raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
         receipt = entry.body.receipt
@@ -232,12 +238,12 @@ class ContextControl:
         )
 
     async def _change(
-        self, trigger: Trigger, tools: tuple[ToolSpec, ...], asked: CondenseRequest | None = None
+        self, trigger: Trigger, tools: tuple[ToolSpec, ...], request: CondenseRequest | None = None
     ) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
-        task, asked, condense_id = self._task, asked or CondenseRequest(), new_id()
-        options = asked.over(self._runtime.settings.context)
-        given = await self.given(trigger, tools, asked.instructions)
+        task, request, condense_id = self._task, request or CondenseRequest(), new_id()
+        options = self._options(request)
+        given = await self.reduction_input(trigger, tools, request.instructions)
         services = reduction_services_of(self._runtime, task, condense_id)
         by_person = trigger in ("manual", "switch")
         asks_model = by_person or options.auto_condense
@@ -247,7 +253,7 @@ class ContextControl:
         end = _End("cancelled")
         try:
             if by_person:
-                bodies = await self._strategies.run(given, services, options, wanted=asked.strategy)
+                bodies = await self._strategies.run(given, services, options, wanted=request.strategy)
             else:
                 bodies = await reduce(
                     given,
@@ -258,6 +264,7 @@ class ContextControl:
                     prelude=self._strategies.prelude if options.lossless_first else None,
                     min_gain=options.min_gain_tokens,
                     due=await self._strategy_is_due(tools),
+                    on_fallback=partial(self._strategies.fell_back, given, options),
                 )
             end = await self._apply(bodies)
         except (CommandRefused, SettingsError) as refusal:
@@ -283,19 +290,23 @@ class ContextControl:
     def _warn(self, text: str) -> None:
         self._task.emit(Notice(self._task.id, "warning", text))
 
-    async def plan(self, asked: CondenseRequest, tools: tuple[ToolSpec, ...]) -> CondensePlan:
-        """Return what a condense would do now, without asking a model.
+    async def preview(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> CondensePreview:
+        """Return what a condense would do now, without asking a model; a condense that follows at once does just that.
 
         Raises:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         await self._gauge.refresh()
-        given = await self.given("manual", tools, asked.instructions)
-        options = asked.over(self._runtime.settings.context)
-        return shown_plan(await self._strategies.plan(given, options, wanted=asked.strategy))
+        given = await self.reduction_input("manual", tools, request.instructions)
+        return await self._strategies.preview(given, self._options(request), wanted=request.strategy)
+
+    def _options(self, request: CondenseRequest) -> ContextOptions:
+        """Return the options of the settings with the preset that was request for."""
+        options = self._runtime.settings.context
+        return replace(options, smart_preset=request.preset) if request.preset else options
 
     def _learn_from(self, failure: CondenseFailed) -> None:
-        """What a provider says of its window while it is asked for a summary holds for the requests to come."""
+        """What a provider says of its window while it is request for a summary holds for the requests to come."""
         error = ModelError(failure.message, status=failure.status, code=failure.code, body=failure.body)
         overflow = recognise(error, self._gauge.tokens, self._gauge.limits().window)
         if overflow is not None and overflow.believed and overflow.window:

@@ -4,19 +4,20 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from roo_tui.context.history.effective import effective_history
-from roo_tui.context.window.breakdown import breakdown
-from roo_tui.context.window.policy import (
+from roo_tui.context.history import effective_history
+from roo_tui.context.window import (
     HIGHEST_THRESHOLD,
     AutoThreshold,
+    Calibration,
     Limits,
     auto_threshold,
+    break_down,
+    context_tokens,
     left_by_condense,
     limits,
     notice_at,
     recent_growth,
 )
-from roo_tui.context.window.tokens import Calibration, context_tokens
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
@@ -152,7 +153,7 @@ class ContextGauge:
                 case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
                     tokens += figures.tokens_after - figures.tokens_before
                 case Toggle(marker_id=marker_id, on=on):
-                    tokens += _change_of(self._task.log.get(marker_id), on)
+                    tokens += _change_of(self._task.log.find(marker_id), on)
         return max(tokens, 0)
 
     def _last_known(self, path: tuple[Entry, ...]) -> tuple[int, int]:
@@ -179,7 +180,7 @@ class ContextGauge:
         """Return what fills the context window, by kind and by entry."""
         path, runtime = self._task.log.path(), self._runtime
         return await asyncio.to_thread(
-            breakdown, path, runtime.counter, self._used, system=runtime.system, tools=specs()
+            break_down, path, runtime.counter, self._used, system=runtime.system, tools=specs()
         )
 
     def ratio(self) -> float:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from roo_tui.context.history.effective import effective_history, hidden_ids
-from roo_tui.context.history.pairing import repair
+from roo_tui.context.history import effective_history, hidden_ids, repair
 from roo_tui.domain.blocks import Message, Text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
 from roo_tui.domain.errors import CommandRefused

@@ -1,10 +1,9 @@
 """Everything a screen may read: frozen values of the open task, computed off the event loop where that takes long."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from roo_tui.context.history.pins import pinned
-from roo_tui.context.history.recall import found_entries
+from roo_tui.context.history import found_entries, pinned
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
@@ -12,7 +11,6 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import (
     ContextBreakdown,
     ContextUse,
-    Forecast,
     FoundEntry,
     Header,
     RewindPoint,
@@ -20,20 +18,24 @@ from roo_tui.domain.views import (
     Row,
 )
 from roo_tui.engine.exchange import export_text
-from roo_tui.engine.previews import forecasts
+from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
-from roo_tui.tools.registry import specs
 from roo_tui.workspace.listing import all_files
 
 
 class Reader:
     """`engine.read`."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, jobs: Jobs, session: Callable[[], Session | None]) -> None:
         self._runtime = runtime
-        self.session: Session | None = None
-        self.busy = False
+        self._jobs = jobs
+        self._session = session
+
+    @property
+    def session(self) -> Session | None:
+        """The open session, None before a task was opened."""
+        return self._session()
 
     async def rows(self) -> tuple[Row, ...]:
         """Return the whole transcript of the open task."""
@@ -63,16 +65,6 @@ class Reader:
         """Return the entries of the open task whose text is kept word for word, in their order."""
         return pinned(self.session.task.log.path()) if self.session else ()
 
-    async def forecasts(self) -> tuple[Forecast, ...]:
-        """Return what a condense would come to now, the way that would be taken first.
-
-        Raises:
-            CondenseRefused: there is nothing to condense, or nothing to gain.
-        """
-        if self.session is None:
-            return ()
-        return await forecasts(self._runtime, await self.session.context.given("manual", specs()))
-
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()
 
@@ -80,7 +72,7 @@ class Reader:
         return self._runtime.questions.pending()
 
     def turn_running(self) -> bool:
-        return self.busy
+        return self._jobs.busy
 
     async def tasks(self) -> list[TaskInfo]:
         """Return the tasks that hold anything, newest first."""

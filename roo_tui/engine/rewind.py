@@ -7,7 +7,7 @@ task is opened again.
 import logging
 from dataclasses import dataclass, replace
 
-from roo_tui.context.history.rewind import rewind_points, target_head
+from roo_tui.context.history import rewind_points, target_head
 from roo_tui.domain.entries import CallRecord, Checkpoint, HeadMove, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, RooError, WouldOverwrite
 from roo_tui.domain.events import PromptRestored, ViewChanged

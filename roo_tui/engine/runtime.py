@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roo_tui.context.window.tokens import Calibration, TokenCounter
+from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.views import Header
 from roo_tui.engine.bus import Bus
 from roo_tui.engine.model_limits import LearnedLimits

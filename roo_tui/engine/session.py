@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.history.pairing import open_calls
+from roo_tui.context.history import open_calls
 from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import AssistantMessage, CallRecord, CallStarted, UserMessage
 from roo_tui.domain.errors import TaskLocked

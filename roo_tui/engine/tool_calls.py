@@ -8,7 +8,7 @@ import logging
 from dataclasses import replace
 from typing import Literal
 
-from roo_tui.context.history.recall import recall
+from roo_tui.context.history import recall_hidden
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, TodosChanged, UserMessage
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
@@ -124,7 +124,7 @@ class ToolCalls:
             return [hit.entry_id for hit in hits]
 
         async def bring_back(asked: str) -> str:
-            return await recall(asked, task.log.path(), find)
+            return await recall_hidden(asked, task.log.path(), find)
 
         return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
 

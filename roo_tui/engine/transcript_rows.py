@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from roo_tui.context.condense.attachments import split_summary
-from roo_tui.context.condense.marker import LOW_YIELD
-from roo_tui.context.history.effective import active_markers, covering, hidden_ids
+from roo_tui.context.condense import LOW_YIELD, split_summary
+from roo_tui.context.history import active_markers, covering, hidden_ids
 from roo_tui.domain.blocks import Block, Text, Thinking, ToolResult, ToolUse, plain_text_of, result_text
 from roo_tui.domain.entries import (
     AssistantMessage,

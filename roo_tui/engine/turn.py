@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from roo_tui import paths
-from roo_tui.context.window.overflow import recognise, stated_output_limit
+from roo_tui.context.window import recognise, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ContextFull, ModelError, RooError

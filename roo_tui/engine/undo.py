@@ -1,6 +1,6 @@
 """Undo and redo: of condenses, truncations and masks (by toggles) and of rewinds (by moves of the head)."""
 
-from roo_tui.context.history import undo as toggle
+from roo_tui.context.history import newest_switchable, redo_marker, undo_marker
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Toggle
@@ -20,7 +20,7 @@ async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
         await session.rewinding.undo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:
-        await session.context.toggle(toggle.undo(path, marker_id))
+        await session.context.toggle(undo_marker(path, marker_id))
 
 
 async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
@@ -36,12 +36,12 @@ async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
         await session.rewinding.redo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:
-        await session.context.toggle(toggle.redo(path, marker_id))
+        await session.context.toggle(redo_marker(path, marker_id))
 
 
 def _switched_at(path: tuple[Entry, ...], *, on: bool) -> int:
     """Return when the marker was last made or switched that would be switched now; -1 if there is none."""
-    marker_id = toggle.newest_switchable(path, on=on)
+    marker_id = newest_switchable(path, on=on)
     times = [
         entry.at_ms
         for entry in path

@@ -36,7 +36,7 @@ def compose(words: str, environment: str, commands: dict[str, CustomCommand], wo
     blocks: list[Block] = []
     if command and command[1] in commands:
         chosen = commands[command[1]]
-        asked = render("system/command_arguments", name=chosen.name, arguments=(command[2] or "").strip())
+        asked = render("user_message/command_arguments", name=chosen.name, arguments=(command[2] or "").strip())
         blocks += [Text(asked.strip()), Text(chosen.block().strip())]
     else:
         blocks.append(Text(words))
@@ -59,7 +59,7 @@ def _mentioned(words: str, workspace: Workspace) -> tuple[list[str], tuple[str, 
         except RooError:
             unread.append(name)
             continue
-        texts.append(render("system/mentioned_file", path=name, text=text[:MENTION_LIMIT]))
+        texts.append(render("user_message/mentioned_file", path=name, text=text[:MENTION_LIMIT]))
     return texts, tuple(unread)
 
 

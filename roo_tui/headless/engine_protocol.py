@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from roo_tui.domain.entries import Entry, StoredReduction, TaskInfo
 from roo_tui.domain.events import Event
 from roo_tui.domain.ids import EntryId, TaskId
-from roo_tui.domain.views import Comparison, CondensePlan, ContextBreakdown, ContextUse, Header, Row
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
+from roo_tui.domain.views import ContextBreakdown, ContextUse, Header, Row
 
 
 class EventSource(Protocol):
@@ -66,11 +67,11 @@ class EngineProtocol(Protocol):
 
     async def idle(self) -> None: ...
 
-    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> None: ...
+    async def condense(self, request: CondenseRequest) -> None: ...
 
-    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]: ...
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[CondensePreview]: ...
 
-    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> CondensePlan: ...
+    async def preview_condense(self, request: CondenseRequest) -> CondensePreview: ...
 
     async def undo(self, marker_id: EntryId | None = None) -> object: ...
 

@@ -7,7 +7,8 @@ from typing import Any, TextIO
 from roo_tui.domain.entries import StoredReduction
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.markers import CondenseFailed, Reduction
-from roo_tui.domain.views import Comparison, ContextBreakdown
+from roo_tui.domain.previews import CondensePreview
+from roo_tui.domain.views import ContextBreakdown
 from roo_tui.headless.as_json import encode, plain
 from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
@@ -53,10 +54,10 @@ async def show_comparison(
     return ExitCode.OK
 
 
-def _comparison_line(row: Comparison) -> str:
+def _comparison_line(row: CondensePreview) -> str:
     name = f"{row.strategy} {row.preset}".strip()
-    if row.note:
-        return f"{name:<22}  {one_line(row.note, 120)}"
+    if row.refusal:
+        return f"{name:<22}  {one_line(row.refusal, 120)}"
     tokens = f"{row.tokens_before:,} → {row.tokens_after:,}"
     freed = f"{100 * (row.tokens_before - row.tokens_after) / max(row.tokens_before, 1):.0f} %"
     survived = f"{row.survived} of {row.artefacts}"

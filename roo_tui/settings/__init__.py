@@ -5,7 +5,7 @@ where they are found (`find_key`) is handed on for the front ends.
 """
 
 from roo_tui.llm.keys import find_key, missing_key
-from roo_tui.llm.options import Profile
+from roo_tui.llm.options import ModelFacts, Profile
 from roo_tui.settings.loading import load, project_file
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 from roo_tui.settings.saving import change, save
@@ -19,6 +19,7 @@ __all__ = [
     "CheckpointOptions",
     "Field",
     "HookOptions",
+    "ModelFacts",
     "Origin",
     "Profile",
     "Settings",

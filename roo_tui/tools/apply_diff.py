@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
@@ -17,7 +18,7 @@ from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
 from roo_tui.tools.diff_match import MatchedLines, NoMatch, find_match
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import line_ends_of
 
 
@@ -44,8 +45,8 @@ _SHOWN_LINES = 60
 
 
 class ApplyDiffArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    diff: str = Field(description="One or more SEARCH/REPLACE blocks.")
+    path: str
+    diff: str
 
 
 class ApplyDiff:
@@ -68,19 +69,19 @@ def _plan(context: ToolContext, location: Location, diff: str) -> CallPlan | Cal
     try:
         original = context.workspace.read_for_edit(location)
         if original is None:
-            raise Refused("missing", location.shown)
+            raise PathRefused("missing", location.shown)
         blocks = parse_blocks(diff)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
     except MalformedDiff as error:
-        words = render("replies/diff_malformed", line=error.line, found=error.found, expected=error.expected)
+        words = render("tools/apply_diff/malformed", line=error.line, found=error.found, expected=error.expected)
         return CallFailure(words, title=location.shown)
     places, problems = find_places(original.text, blocks)
     if problems:
-        words = render("replies/diff_refused", path=location.shown, problems="\n\n".join(problems))
+        words = render("tools/apply_diff/refused", path=location.shown, problems="\n\n".join(problems))
         return CallFailure(words, title=location.shown)
     text = replace_places(original.text, places)
-    report = render("replies/diff_applied", path=location.shown, places=_report(places))
+    report = render("tools/apply_diff/applied", path=location.shown, places=_report(places))
     return plan_change(context, location, original, text, "edit", report)
 
 
@@ -92,7 +93,7 @@ def find_places(text: str, blocks: Sequence[DiffBlock]) -> tuple[list[MatchedLin
     for number, block in enumerate(blocks, 1):
         if not any(block.search):
             if lines:
-                problems.append(render("replies/diff_search_empty", number=number))
+                problems.append(render("tools/apply_diff/search_empty", number=number))
             else:
                 places.append(MatchedLines(0, 0, block.replace))
             continue
@@ -104,7 +105,7 @@ def find_places(text: str, blocks: Sequence[DiffBlock]) -> tuple[list[MatchedLin
     places.sort(key=lambda place: place.start)
     for before, after in pairwise(places):
         if after.start < before.end or after.start == before.start:
-            problems.append(render("replies/diff_overlap", first=after.start + 1, last=min(before.end, after.end)))
+            problems.append(render("tools/apply_diff/overlap", first=after.start + 1, last=min(before.end, after.end)))
     return places, problems
 
 
@@ -135,14 +136,14 @@ def replace_places(text: str, places: Sequence[MatchedLines]) -> str:
 def _problem(number: int, found: NoMatch, lines: Sequence[str]) -> str:
     if found.places:
         starts = ", ".join(str(start + 1) for start in found.places[:10])
-        return render("replies/diff_ambiguous", number=number, lines=starts)
+        return render("tools/apply_diff/ambiguous", number=number, lines=starts)
     if found.closest is None:
-        return render("replies/diff_nothing_like_it", number=number)
+        return render("tools/apply_diff/nothing_similar", number=number)
     place = found.closest
     end = min(place.end, len(lines))
     shown = [f"{at + 1} | {lines[at]}" for at in range(place.start, min(end, place.start + _SHOWN_LINES))]
     return render(
-        "replies/diff_not_found",
+        "tools/apply_diff/not_found",
         number=number,
         first=place.start + 1,
         last=end,
@@ -161,10 +162,10 @@ def _report(places: Sequence[MatchedLines]) -> str:
         shift += len(place.replace) - (place.end - place.start)
         values = {"old": _span(first, place.end), "new": _span(new_first, new_last)}
         if place.how == "exact":
-            rows.append(render("replies/diff_place", **values))
+            rows.append(render("tools/apply_diff/place", **values))
         else:
             similarity = round(100 * place.similarity)
-            rows.append(render("replies/diff_place_inexact", **values, how=place.how, similarity=similarity))
+            rows.append(render("tools/apply_diff/place_inexact", **values, how=place.how, similarity=similarity))
     return "\n".join(rows)
 
 

@@ -13,10 +13,8 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class AskFollowupQuestionArguments(ToolArguments):
-    question: str = Field(min_length=1, description="The question, clear without further reading.")
-    suggestions: list[str] = Field(
-        default_factory=list, max_length=4, description="Up to 4 answers to pick from, each complete in itself."
-    )
+    question: str = Field(min_length=1)
+    suggestions: list[str] = Field(default_factory=list, max_length=4)
 
 
 class AskFollowupQuestion:
@@ -33,6 +31,10 @@ class AskFollowupQuestion:
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
-        words = render("replies/answer", answer=answer) if answer else render("replies/no_answer")
+        words = (
+            render("tools/ask_followup_question/answer", answer=answer)
+            if answer
+            else render("tools/ask_followup_question/no_answer")
+        )
         view = TextView(f"{question}\n\n> {answer}" if answer else question, True)
         return Outcome(words, view, CallFacts("question"), detail=one_line(answer, 60))

@@ -13,9 +13,7 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class AttemptCompletionArguments(ToolArguments):
-    result: str = Field(
-        min_length=1, description="What was done and checked, and what is left; no question at the end."
-    )
+    result: str = Field(min_length=1)
 
 
 class AttemptCompletion:
@@ -29,4 +27,4 @@ class AttemptCompletion:
         return CallPlan(one_line(result), Effect.FINISH, TextView(result, True))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
-        return Outcome(render("replies/completed"), plan.view, CallFacts("finish"))
+        return Outcome(render("tools/attempt_completion/completed"), plan.view, CallFacts("finish"))

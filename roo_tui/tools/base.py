@@ -25,7 +25,6 @@ class Effect(StrEnum):
     READ = "read"
     EDIT = "edit"
     COMMAND = "command"
-    NETWORK = "network"
     TODO = "todo"
     ASK = "ask"
     FINISH = "finish"
@@ -44,15 +43,13 @@ class CallFailure:
 class CallPlan:
     """What a call would do. `concerns` are reasons to ask whatever the policy says (outside the workspace, protected).
 
-    `touches` are the paths it would write, relative to the workspace, so that a snapshot can be taken before. `state`
-    is the tool's own and is handed back to `run`.
+    `state` is the tool's own and is handed back to `run`.
     """
 
     title: str
     effect: Effect
     view: ToolView | None = None
     concerns: tuple[str, ...] = ()
-    touches: tuple[str, ...] = ()
     state: Any = None
 
 
@@ -86,9 +83,9 @@ class ToolContext:
 
 
 class Tool(Protocol):
-    """One tool: a class with a `name`, an `Arguments` model whose fields are described, `plan` and `run`.
+    """One tool: a class with a `name`, an `Arguments` model, `plan` and `run`.
 
-    The words for the model stand in `prompts/tools/<name>.md`; the schema comes from `Arguments`.
+    The schema comes from `Arguments`; what the tool and each argument are for is in `prompts/tools/<name>.md`.
     """
 
     name: ClassVar[str]

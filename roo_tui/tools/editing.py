@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import DiffView
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import edit_concerns, refused_outcome
 from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.file_diff import diff_view
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import TextFile
 
 
@@ -44,7 +45,6 @@ def plan_change(
         Effect.EDIT,
         view,
         edit_concerns(context, location),
-        touches=(location.shown,),
         state=FileEdit(location, original, text, view, kind, report),
     )
 
@@ -54,7 +54,7 @@ async def carry_out(plan: CallPlan, context: ToolContext) -> Outcome:
     change: FileEdit = plan.state
     try:
         return await asyncio.to_thread(_write, context, change)
-    except Refused as error:
+    except PathRefused as error:
         return refused_outcome(error)
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TextView
@@ -12,8 +12,8 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class RecallHistoryArguments(ToolArguments):
-    query: str = Field(default="", description="Words to look for in what is hidden.")
-    id: str = Field(default="", description="The entry to bring back, for example e42; several are possible.")
+    query: str = ""
+    id: str = ""
 
 
 class RecallHistory:
@@ -24,10 +24,10 @@ class RecallHistory:
 
     async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> CallPlan | CallFailure:
         if context.recall is None:
-            return CallFailure(render("replies/recall_unavailable"), title=self.name)
+            return CallFailure(render("tools/recall_history/unavailable"), title=self.name)
         wanted = arguments.id.strip() or arguments.query.strip()
         if not wanted:
-            return CallFailure(render("replies/recall_arguments"), title=self.name)
+            return CallFailure(render("tools/recall_history/no_arguments"), title=self.name)
         if arguments.id.strip():
             wanted = " ".join(part if part[:1] in "eE" else f"e{part}" for part in wanted.replace(",", " ").split())
         return CallPlan(wanted, Effect.READ, state=wanted)

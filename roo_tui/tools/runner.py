@@ -39,7 +39,7 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | CallFailu
             "replies/invalid_arguments",
             tool=call.name,
             problems=problems(error),
-            arguments=described(tool.Arguments),
+            arguments=described(tool),
         )
         return CallFailure(words, title=call.name)
     try:

@@ -3,7 +3,7 @@
 import re
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TodoView
@@ -20,7 +20,7 @@ _STATES: dict[str, TodoState] = {"x": "done", "X": "done", "-": "in_progress", "
 
 
 class UpdateTodoListArguments(ToolArguments):
-    todos: str = Field(description="The whole list as a Markdown checklist: [ ] to do, [-] in progress, [x] done.")
+    todos: str
 
 
 class UpdateTodoList:
@@ -32,13 +32,13 @@ class UpdateTodoList:
     async def plan(self, arguments: UpdateTodoListArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         todos = parse_todos(arguments.todos)
         if isinstance(todos, str):
-            return CallFailure(render("replies/todos_malformed", line=todos))
+            return CallFailure(render("tools/update_todo_list/malformed", line=todos))
         done = sum(state == "done" for _, state in todos)
         return CallPlan(f"{done} of {len(todos)} done", Effect.TODO, TodoView(todos), state=todos)
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
         return Outcome(
-            render("replies/todos_updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
+            render("tools/update_todo_list/updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
         )
 
 

@@ -10,6 +10,7 @@ from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.domain.requests import Request
 from roo_tui.domain.views import FailureRow
 from roo_tui.tui.widgets.rows.notes import failure_sketch
@@ -126,7 +127,7 @@ async def test_after_a_failed_automatic_condense_every_way_out_by_hand_works(wor
         assert len(bodies(engine, Condense)) == 1
         await engine.undo()
         assert effective(engine) == seen
-        await engine.condense(strategy="lossless")
+        await engine.condense(CondenseRequest(strategy="lossless"))
         await engine.idle()
         assert len(bodies(engine, Mask)) == 1 and str(effective(engine)).count(long(1)) == 1
         await engine.undo()

@@ -5,31 +5,31 @@ A check gets the entry's input and its recorded output, and looks at ours alone:
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from roo_tui.context.condense.attachments import fold
 from roo_tui.context.condense.cut_point import command_blocks
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import Visible, effective_history, with_marker
-from roo_tui.context.sliding_window import truncate
-from roo_tui.context.window.guards import Guards
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.context.window.overflow import recognise
 from roo_tui.context.window.policy import decide
 from roo_tui.domain.blocks import Opaque, Text, Thinking, tool_results, tool_uses
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.outline import signatures
-from roo_tui.outline.languages import language_of
 from tests.conformance import outlines
 from tests.conformance.condensing import run, summarize
 from tests.conformance.counting import model_error
+from tests.conformance.folding import definitions, grammar_of, may_be_outlined, parses
+from tests.conformance.histories import Json, is_hidden, seen
 from tests.conformance.managing import inputs_of, manage, path_after, reduced
 from tests.conformance.rewinding import head_before
 from tests.conformance.rule import RuleCounter, fold_of
-from tests.conformance.tagged import Json, json_of, log_of, next_request, plain_all, sent, untagged
+from tests.conformance.tagged import json_of, log_of, next_request, plain_all, sent, untagged
 from tests.conformance.truncating import is_half, is_sound, nothing_can_go
 from tests.conformance.verdict import Findings
-from tests.conformance.views import is_hidden
 from tests.support.api_rules import violations
 
 _HANDLER: Json = {"chunks": [{"type": "text", "text": "Summary"}]}
@@ -37,14 +37,13 @@ _HANDLER: Json = {"chunks": [{"type": "text", "text": "Summary"}]}
 
 def truncation(given: Json, recorded: Any, found: Findings) -> None:
     """What is hidden was sent, the summary and whole pairs stay, the line is seen."""
-    path, counter = log_of(given["messages"]).path(), RuleCounter()
-    before = effective_history(path)
-    marker = truncate(path, counter)
+    path = log_of(given["messages"]).path()
+    marker = slide_window(path, RuleCounter())
     if marker is None:
-        nothing_can_go(path, counter, found)
+        nothing_can_go(seen(given["messages"]), found)
         return
-    is_sound(path, marker, counter, found)
-    is_half(before, marker, counter, found)
+    is_sound(path, marker, found)
+    is_half(path, marker, found)
     _pairs_are_whole(with_marker(path, marker), found)
 
 
@@ -82,7 +81,7 @@ def no_truncation_of_nothing(given: Json, recorded: Any, found: Findings) -> Non
     tokens = given["totalTokens"] + RuleCounter().count_messages(effective_history(path)[-1:])
     inputs, model = inputs_of(given, path, tokens)
     bodies = asyncio.run(reduced(inputs, model, given))
-    nothing_can_go(path, RuleCounter(), found)
+    nothing_can_go(seen(given["messages"]), found)
     found.expect("what is done", (), bodies)
     found.expect("what is still so", "over", decide(tokens, inputs.limits))
 
@@ -212,9 +211,9 @@ def outlines_have_every_definition(given: Sequence[Json], recorded: Any, found: 
     for file in given:
         path, lines = file["path"], file["content"].split("\n")
         rows = re.findall(r"^(\d+)--(\d+) \| (.*)$", signatures.outline(path, file["content"]), re.MULTILINE)
-        found.check(bool(language_of(path)) or not rows, f"an outline of {path}")
+        found.check(may_be_outlined(path, file["content"]) or not rows, f"an outline of {path}")
         ends = {(int(last), line.rstrip()): int(first) for first, last, line in rows}
-        for first, last in _top_level(lines) if language_of(path) and outlines.parses(path, file["content"]) else ():
+        for first, last in definitions(path, lines) if grammar_of(path) and parses(path, file["content"]) else ():
             if last - first >= 3:
                 own = ends.get((last + 1, lines[first].rstrip()))
                 found.check(own is not None and own <= first + 1, f"{path} {first + 1}--{last + 1}: {lines[first]}")
@@ -283,25 +282,6 @@ def forced_is_not_silent(given: Any, recorded: Any, found: Findings) -> None:
         found.check(bool(told[0].message) and told[0].cost_usd == 0.5, f"{told[0]}")
 
 
-def _top_level(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield first and last line (from 0) of functions, types and classes that begin at the left margin."""
-    for at, line in enumerate(lines):
-        if _BEGINS.match(line):
-            yield at, _end_of(lines, at)
-
-
-def _end_of(lines: Sequence[str], first: int) -> int:
-    body = first + 1
-    while body < len(lines) and lines[body].startswith("{"):
-        body += 1
-    for at in range(body, len(lines)):
-        if lines[at].startswith(("}", "end")):
-            return at
-        if lines[at].strip() and not lines[at][0].isspace():
-            return max(number for number in range(at) if lines[number].strip())
-    return max(number for number in range(len(lines)) if lines[number].strip())
-
-
 def _request(messages: Sequence[Json], found: Findings) -> tuple[Any, ...]:
     asked = next_request(effective_history(log_of(messages).path()))
     found.expect("refusals", [], violations(asked))
@@ -325,9 +305,6 @@ def _resident_kb() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4
 
 
-_BEGINS = re.compile(
-    r"(?:static |export |pub |async )*(?:(?:class|def|func|struct|enum|union|interface)\b|type \w+ |int \w+\()"
-)
 _USED: Json = {"type": "usage", "inputTokens": 100, "outputTokens": 20, "totalCost": 0.5}
 _LIMITS: Json = {
     "contextWindow": 200_000,

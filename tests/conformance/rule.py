@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from posixpath import normpath
 from typing import Any
 
@@ -31,8 +30,8 @@ from roo_tui.domain.requests import (
 )
 from roo_tui.domain.usage import Usage
 from roo_tui.outline.signatures import outline
-from roo_tui.prompt_files import render
-from tests.conformance.tagged import Json
+from tests.conformance import words
+from tests.conformance.histories import Json
 
 INSTRUCTION = "<<CONDENSE_PROMPT>>"
 CANNOT_BE_CALLED = "This model cannot be called."
@@ -156,23 +155,16 @@ def _characters(block: Block) -> int:
         case ToolResult(content=str() as text):
             return len(text)
         case ToolResult():
-            return sum(map(_characters, block.content))
+            return sum(_characters(part) for part in block.content if not isinstance(part, str))
         case Image():
             return _IMAGE
     return 0
 
 
 def _length(text: str) -> int:
-    if text == render("condense/system", guard=render("condense/guard")):
+    if text == words.summary_system():
         return len(_SYSTEM)
-    return len(INSTRUCTION if text.startswith(own_instructions()) else text)
-
-
-@cache
-def own_instructions() -> tuple[str, ...]:
-    """The beginnings of our words for summarising in parts, which the data has no words for either."""
-    part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
-    return part.partition("\0")[0], merge.partition("\0")[0]
+    return len(INSTRUCTION if text.startswith(words.of_parts()) else text)
 
 
 def _json(value: Any) -> str:

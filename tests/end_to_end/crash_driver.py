@@ -81,7 +81,7 @@ def watch_effects(points: Points) -> None:
         setattr(Store, name, points.around(getattr(Store, name)))
     for name in FILE_STEPS:
         setattr(Checkpoints, name, points.around(getattr(Checkpoints, name)))
-    tool_calls.run_call = points.around(tool_calls.run_call)  # type: ignore[assignment]
+    tool_calls.run_call = points.around(tool_calls.run_call)  # type: ignore[attr-defined, assignment]
 
 
 def watch_steps(points: Points) -> None:
@@ -183,13 +183,16 @@ async def resume(folder: Path, acknowledged: set[int]) -> dict[str, Any]:
 def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[list[str], int]:
     """Run work in a forked process; return the lines it told and how it ended."""
     reading, writing = os.pipe()
+
+    def tell(line: str) -> None:
+        os.write(writing, line.encode() + b"\n")
+
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         status = 1
         try:
-            with os.fdopen(writing, "w", buffering=1) as pipe:
-                work(lambda line: print(line, file=pipe))
+            work(tell)
             status = 0
         finally:
             os._exit(status)

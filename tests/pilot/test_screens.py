@@ -1,6 +1,7 @@
 """The screens over the chat, by keyboard and by mouse, with a scripted engine."""
 
 import pytest
+from textual.widgets import TextArea
 from textual.worker import WorkerFailed
 
 from roo_tui.domain.entries import TaskInfo
@@ -24,6 +25,7 @@ from roo_tui.settings import Settings
 from roo_tui.tui import words
 from roo_tui.tui.app import RooApp
 from roo_tui.tui.engine_protocol import EngineProtocol
+from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.settings import SettingsScreen
 from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import Started, started
@@ -493,6 +495,29 @@ async def test_an_invalid_value_is_named_and_not_saved() -> None:
         await screen.press("ctrl+s")
         assert screen.called("change_settings") == []
         assert isinstance(screen.app.screen, SettingsScreen)
+
+
+async def test_passes_that_are_not_valid_are_named_and_not_saved() -> None:
+    async with started(size=(120, 60)) as screen:
+        await open_settings(screen)
+        await focus(screen, "context.smart_config", "TextArea")
+        await screen.type('{"passes": [{"id": "a", "mode": "both"}]}')
+        await screen.press("pagedown")
+        assert "passes[0].mode" in screen.text()
+        await screen.press("tab", "ctrl+s")
+        assert screen.called("change_settings") == []
+        assert isinstance(screen.app.focused, TextArea)
+        await screen.press("f7", "delete")
+        await screen.type('{"passes": []}')
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == [({"context.smart_config": '{\n  "passes": []\n}'},)]
+
+
+async def test_only_a_prompt_can_be_reset_to_a_built_in_one() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        with_reset = [row.key for row in screen.app.screen.query(FieldRow) if row.query(".reset")]
+        assert with_reset == ["context.condense_prompt"]
 
 
 async def test_escape_asks_before_changes_are_lost() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.condense import CondenseError, condense
 from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.condense.steps import condense
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import open_calls, repair, with_user_blocks
 from roo_tui.context.ladder import reduce
@@ -22,7 +22,7 @@ from roo_tui.context.reduction_input import failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
 from tests.support.api_rules import violations

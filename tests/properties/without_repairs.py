@@ -15,7 +15,7 @@ from unittest.mock import patch
 from hypothesis.stateful import run_state_machine_as_test
 
 from roo_tui.context.history import pairing
-from roo_tui.domain.blocks import Message, Opaque, Thinking, ToolResult, ToolUse
+from roo_tui.domain.blocks import Message, Opaque, Role, Thinking, ToolResult, ToolUse
 from roo_tui.engine import request
 from tests.properties.test_laws import Conversation as Laws
 from tests.support.played import Broken, Figures
@@ -102,12 +102,12 @@ def _keep(kinds: tuple[type, ...], unless: Callable[[Any], bool] = lambda block:
     """Return `sendable` that lets blocks of these kinds pass as they are."""
     original = pairing.sendable
 
-    def keeping(blocks: Any, role: str, provider: str, model: str) -> Iterator[Any]:
+    def keeping(blocks: Any, role: Role, provider: str, model: str) -> Iterator[Any]:
         for block in blocks:
             if isinstance(block, kinds) and not unless(block):
                 yield block
             else:
-                yield from original((block,), role, provider, model)  # type: ignore[arg-type]
+                yield from original((block,), role, provider, model)
 
     return keeping
 

@@ -14,10 +14,10 @@ from typing import Any
 from unittest.mock import patch
 
 from roo_tui import settings as settings_room
+from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.sliding_window import truncate
-from roo_tui.context.window.guards import Guards
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, Thinking, ToolResult, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
@@ -25,6 +25,7 @@ from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import TurnEnded
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
 from roo_tui.engine.project_rules import system_prompt
 from roo_tui.engine.request import build_request
@@ -319,10 +320,10 @@ class Conversation:
                 await self._cancelled(operation)
             case CondenseNow(fault=fault, instructions=instructions, strategy=strategy, preset=preset):
                 self._misbehave(fault)
-                await engine.condense(instructions, strategy=strategy, preset=preset)
+                await engine.condense(CondenseRequest(instructions, strategy, preset))
                 await self._settled()
             case MaskNow():
-                await engine.condense(strategy="lossless")
+                await engine.condense(CondenseRequest(strategy="lossless"))
                 await self._settled()
             case TruncateNow():
                 await engine.truncate()
@@ -468,7 +469,7 @@ class Conversation:
     def _why_not_full(self) -> str | None:
         """Say why a full context should not have been: something can be hidden still, or what must stay fits."""
         path, runtime = self._path, self._engine._runtime
-        if runtime.settings.context.fallback != "error" and truncate(path, COUNTER) is not None:
+        if runtime.settings.context.fallback != "error" and slide_window(path, COUNTER) is not None:
             return "truncation can still hide something"
         visible = effective_history(path)
         summaries = [message for message in visible if message.source == "summary"]

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[ \t]*[0-9]+(?: \| ?|→|\t|:)")
 
 def _pattern(name: str, **values: str) -> str:
     marks = {key: f"\0{at}\0" for at, key in enumerate(values)}
-    text = re.escape(render(f"condense/{name}", **marks))
+    text = re.escape(render(f"strategies/{name}", **marks))
     for key, mark in marks.items():
         text = text.replace(re.escape(mark), values[key])
     return text

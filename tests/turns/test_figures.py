@@ -68,6 +68,6 @@ async def test_a_plan_says_how_many_messages_a_summary_would_hide(tmp_path: Path
     async with engine_on(tmp_path, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
-        plan = await engine.plan_condense()
+        plan = await engine.preview_condense()
         assert (plan.strategy, plan.model_calls, plan.hidden) == ("native", 1, 4)
         assert 0 < plan.tokens_after < plan.tokens_before

@@ -107,28 +107,30 @@ def allowance(window: int, raw_freed: int) -> Allowance:
 
 def answer_block(answer: str) -> Text:
     """Return the first block: the heading and the model's whole answer."""
-    return Text(render("condense/summary", answer=answer.strip()))
+    return Text(render("summary_message/answer", answer=answer.strip()))
 
 
 def commands_block(commands: tuple[str, ...]) -> Text | None:
     """Return the block of the commands in force, None where there are none."""
-    return Text(render("condense/commands", commands="\n".join(commands))) if commands else None
+    return Text(render("summary_message/commands", commands="\n".join(commands))) if commands else None
 
 
 def request_block(request: str) -> Text | None:
     """Return the block of the request being worked on, None where there is none."""
-    return Text(render("condense/unanswered_request", request=request)) if request else None
+    return Text(render("summary_message/request", request=request)) if request else None
 
 
 def todos_block(todos: tuple[tuple[str, str], ...]) -> Text | None:
     """Return the block of the todo items that are not done, None where all are."""
-    items = [render("condense/todo_item", text=text, state=state) for text, state in open_items(todos)]
-    return Text(render("condense/todos", items="\n".join(items))) if items else None
+    items = [render("summary_message/todo_item", text=text, state=state) for text, state in open_items(todos)]
+    return Text(render("summary_message/todos", items="\n".join(items))) if items else None
 
 
 def receipt_block(receipt: tuple[str, ...]) -> Text | None:
     """Return the block of what the log knows and the summary does not say, None where that is nothing."""
-    return Text(render("condense/receipt", lines="\n".join(f"- {line}" for line in receipt))) if receipt else None
+    return (
+        Text(render("summary_message/receipt", lines="\n".join(f"- {line}" for line in receipt))) if receipt else None
+    )
 
 
 def open_items(todos: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
@@ -141,7 +143,7 @@ def split_summary(text: str) -> tuple[str, str]:
 
     The heading is left out. A text without tags is all summary; a tag that is never closed reaches to the next one.
     """
-    text = text.removeprefix(render("condense/summary", answer="")).strip()
+    text = text.removeprefix(render("summary_message/answer", answer="")).strip()
     before, opened, rest = text.partition("<analysis>")
     analysis = ""
     if opened:
@@ -189,7 +191,9 @@ async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles
         found = await outlines(batch)
         unreadable += len(batch) - len(found)
         for path, outline in found:
-            section = render("condense/folded_file", path=path, outline=outline.rstrip()) if outline.strip() else ""
+            section = (
+                render("summary_message/file_outline", path=path, outline=outline.rstrip()) if outline.strip() else ""
+            )
             if len(section) > budget:
                 section = _cut(path, outline.rstrip(), budget)
                 budget = len(section)
@@ -222,10 +226,12 @@ def _cut(path: str, outline: str, budget: int) -> str:
     if budget < _LEAST_SPACE:
         return ""
     lines = outline.split("\n")
-    cut = render("condense/folded_cut")
-    left = budget - len(render("condense/folded_file", path=path, outline=cut))
+    cut = render("summary_message/outline_cut")
+    left = budget - len(render("summary_message/file_outline", path=path, outline=cut))
     kept = 0
     while kept < len(lines) and len(lines[kept]) + 1 <= left:
         left -= len(lines[kept]) + 1
         kept += 1
-    return render("condense/folded_file", path=path, outline="\n".join([*lines[:kept], cut])) if kept > 1 else ""
+    return (
+        render("summary_message/file_outline", path=path, outline="\n".join([*lines[:kept], cut])) if kept > 1 else ""
+    )

@@ -87,7 +87,7 @@ def command_blocks(text: str) -> list[str]:
 
 def _holds_commands(text: str) -> bool:
     """Say whether a block attached to a summary is the one that keeps the commands: its heading tells."""
-    own = render("condense/commands", commands="").split("\n")
+    own = render("summary_message/commands", commands="").split("\n")
     lines = text.split("\n", 2)
     return lines[0] == own[0] and len(lines) > 1 and lines[1] in (own[1], _FOREIGN_HEADING)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from roo_tui.context.history.log_facts import Call, calls_of, changed_files, error_line, failed
+from roo_tui.context.history.log_facts import Call, calls_of, changed_files, error_line, failed, failure_words
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Entry
@@ -78,7 +78,9 @@ def ledger_block(
         return None
     now = dict(on_disk)
     lines = [line for line in (_test_line(facts.test), _todos_line(facts.todos)) if line]
-    left = MOST_TOKENS / ratio - counter.count_text(render("condense/ledger", lines="\n".join([*lines, _more(9_999)])))
+    left = MOST_TOKENS / ratio - counter.count_text(
+        render("summary_message/ledger", lines="\n".join([*lines, _more(9_999)]))
+    )
     shown = 0
     for fact in facts.files[:MOST_FILES]:
         line = _file_line(fact, now)
@@ -89,35 +91,40 @@ def ledger_block(
         shown += 1
     if shown < len(facts.files):
         lines.append(_more(len(facts.files) - shown))
-    return Text(render("condense/ledger", lines="\n".join(lines)))
+    return Text(render("summary_message/ledger", lines="\n".join(lines)))
 
 
 def _file_line(fact: FileFact, now: dict[str, str]) -> str:
-    parts = [f"{fact.what} ({entry_ref(fact.entry_id)})"]
+    parts = [render("ledger/edited" if fact.what == "edited" else "ledger/read", entry=entry_ref(fact.entry_id))]
     if fact.digest:
         parts.append(fact.digest[:8])
     current = now.get(fact.path)
     if current == "":
-        parts.append("gone from disk")
+        parts.append(render("ledger/gone_from_disk"))
     elif current and fact.digest:
-        parts.append("as on disk" if current == fact.digest else "changed on disk since: read it again")
-    return f"- {one_line(fact.path, 200)}: {', '.join(parts)}"
+        parts.append(render("ledger/as_on_disk" if current == fact.digest else "ledger/changed_on_disk"))
+    return render("ledger/file", path=one_line(fact.path, 200), facts=", ".join(parts))
 
 
 def _test_line(call: Call | None) -> str:
     if call is None:
         return ""
     exit_code = call.record.facts.exit_code
-    outcome = f"exit {exit_code}" if exit_code is not None else "failed" if call.is_error else "ended"
-    error = f": {one_line(error_line(call.output), 200)}" if failed(call) else ""
-    command = one_line(call.record.facts.query, 200)
-    return f"- Last test command ({entry_ref(call.entry_id)}): {command} → {outcome}{error}"
+    known = exit_code is not None or call.is_error
+    values = {
+        "entry": entry_ref(call.entry_id),
+        "command": one_line(call.record.facts.query, 200),
+        "outcome": failure_words(exit_code) if known else render("ledger/ended"),
+    }
+    if failed(call):
+        return render("ledger/failed_test", **values, error=one_line(error_line(call.output), 200))
+    return render("ledger/test", **values)
 
 
 def _todos_line(todos: tuple[tuple[str, str], ...]) -> str:
     done = sum(state == "done" for _, state in todos)
-    return f"- Todo list: {done} of {len(todos)} done" if todos else ""
+    return render("ledger/todos", done=done, count=len(todos)) if todos else ""
 
 
 def _more(count: int) -> str:
-    return f"- {count:,} more files; `recall_history` finds them"
+    return render("ledger/more_files", count=f"{count:,}")

@@ -16,12 +16,12 @@ from roo_tui.context.condense.attachments import (
 )
 from roo_tui.context.condense.ledger import MOST_FILES, Ledger, ledger, ledger_block
 from roo_tui.context.condense.receipt import receipt
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Text
+from roo_tui.domain.errors import CondenseError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction
 
@@ -41,7 +41,7 @@ class SummaryDraft:
 
 
 async def build_marker(
-    material: SummaryDraft, given: ReductionInput, services: ReductionServices, options: ContextOptions
+    draft: SummaryDraft, given: ReductionInput, services: ReductionServices, options: ContextOptions
 ) -> Condense:
     """Return the marker: the answer, then all that is attached to it. Cost, model and duration are the caller's.
 
@@ -49,12 +49,12 @@ async def build_marker(
         CondenseError: it would not lower the count.
     """
     counter = services.counter
-    answer = answer_block(material.answer)
+    answer = answer_block(draft.answer)
     todos = given.todos or todos_of(given.path)
 
     def begin() -> tuple[Allowance, Ledger]:
-        left = allowance(given.limits.window, material.raw_hidden - counter.count_block(answer))
-        for block in material.required.blocks:
+        left = allowance(given.limits.window, draft.raw_hidden - counter.count_block(answer))
+        for block in draft.required.blocks:
             left.charge(block, counter)
         return left, ledger(given.path, todos)
 
@@ -69,28 +69,28 @@ async def build_marker(
     folded = await fold(given.read_files, left.characters, services.fold)
 
     def finish() -> Condense:
-        said = "\n".join(block.text for block in (answer, *material.required.blocks))
+        said = "\n".join(block.text for block in (answer, *draft.required.blocks))
         unsaid = receipt(given.path, said, todos)
         attached = receipt_block(unsaid) if options.append_receipt else None
         if attached is not None and not left.take(attached, counter):
             attached = None
         outlines = _fitting(folded, left, services)
-        parts = SummaryParts(answer, material.required, outlines, known, attached, environment)
-        remarks = (*material.remarks, *_remarks(given, environment, folded, len(outlines)))
-        return _marker(material, parts, unsaid, remarks, given, services)
+        parts = SummaryParts(answer, draft.required, outlines, known, attached, environment)
+        remarks = (*draft.remarks, *_remarks(given, environment, folded, len(outlines)))
+        return _marker(draft, parts, unsaid, remarks, given, services)
 
     return await asyncio.to_thread(finish)
 
 
 def _marker(
-    material: SummaryDraft,
+    draft: SummaryDraft,
     parts: SummaryParts,
     unsaid: tuple[str, ...],
     remarks: tuple[str, ...],
     given: ReductionInput,
     services: ReductionServices,
 ) -> Condense:
-    counter, marker = services.counter, Condense(material.hides, parts.blocks)
+    counter, marker = services.counter, Condense(draft.hides, parts.blocks)
     raw_before = counter.count_messages(effective_history(given.path))
     raw_after = counter.count_messages(with_marker(given.path, marker))
     after = given.after(raw_before, raw_after)
@@ -99,20 +99,20 @@ def _marker(
             f"The summary is not smaller than what it would hide: {given.context_tokens:,} → {after:,} tokens. "
             "Nothing was changed; condense with instructions to be brief, or go on working."
         )
-        raise CondenseError(failed(given, services, message, tokens_after=after, body=material.answer))
+        raise CondenseError(failed(given, services, message, tokens_after=after, body=draft.answer))
     trigger = given.limits.trigger_tokens
     if after * 2 > trigger:
         remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger's {trigger:,}.")
     figures = Reduction(
         trigger=given.trigger,
         strategy="native",
-        shape=material.shape,
+        shape=draft.shape,
         tokens_before=given.context_tokens,
         tokens_after=after,
         ratio=given.ratio,
         remarks=remarks,
     )
-    return Condense(material.hides, parts.blocks, figures, unsaid)
+    return Condense(draft.hides, parts.blocks, figures, unsaid)
 
 
 def _environment(given: ReductionInput) -> Text | None:

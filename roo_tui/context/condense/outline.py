@@ -16,6 +16,7 @@ from roo_tui.context.history.log_facts import (
     changed_files,
     error_line,
     failed,
+    failure_words,
     is_added,
     last_failure,
     typed_messages,
@@ -27,8 +28,6 @@ from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.markers import Condense
 from roo_tui.plain_text import one_line
 from roo_tui.prompt_files import render
-
-_NONE = "   None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class _Log:
 
     def summary(self, sizes: _Sizes) -> str:
         return render(
-            "condense/outline",
+            "outline_summary/summary",
             intent=self._intent(sizes),
             concepts=self._concepts(sizes),
             files=self._files(sizes),
@@ -101,15 +100,21 @@ class _Log:
 
     def _intent(self, sizes: _Sizes) -> str:
         if not self._typed:
-            return _NONE
+            return _none()
         asked = [(entry_id, words) for entry_id, words in self._typed if not is_added(words)] or self._typed
         first, last = asked[0], asked[-1]
         said = []
         if first != last:
-            said += [f"The first request ({entry_ref(first[0])}):", *_quoted(first[1], sizes.quote)]
-        said += [f"The last request ({entry_ref(last[0])}):", *_quoted(last[1], sizes.request)]
+            said += [
+                render("outline_summary/first_request", entry=entry_ref(first[0])),
+                *_quoted(first[1], sizes.quote),
+            ]
+        said += [render("outline_summary/last_request", entry=entry_ref(last[0])), *_quoted(last[1], sizes.request)]
         if (newest := self._typed[-1]) != last:
-            said += [f"Added since by a program ({entry_ref(newest[0])}):", *_quoted(newest[1], sizes.quote)]
+            said += [
+                render("outline_summary/added_since", entry=entry_ref(newest[0])),
+                *_quoted(newest[1], sizes.quote),
+            ]
         return "\n".join(f"   {line}" for line in said)
 
     def _concepts(self, sizes: _Sizes) -> str:
@@ -123,10 +128,11 @@ class _Log:
         )
         lines = []
         if kinds:
-            lines.append("Kinds of files: " + ", ".join(name for name, _ in kinds.most_common(12)))
+            named = ", ".join(name for name, _ in kinds.most_common(12))
+            lines.append(render("outline_summary/file_kinds", kinds=named))
         if programs:
-            named = (one_line(name, 40) for name, _ in programs.most_common(12))
-            lines.append(one_line("Programs run: " + ", ".join(named), sizes.item))
+            named = ", ".join(one_line(name, 40) for name, _ in programs.most_common(12))
+            lines.append(one_line(render("outline_summary/programs", programs=named), sizes.item))
         return _lines(lines)
 
     def _files(self, sizes: _Sizes) -> str:
@@ -139,22 +145,29 @@ class _Log:
                 reads.pop(call.record.facts.path, None)
                 reads[call.record.facts.path] = call.entry_id
         newest_first = list(reversed(edits.items()))
-        lines = [f"{file}: edited {_times(ids)}" for file, ids in newest_first[: sizes.files]]
+        lines = [_edited(file, ids) for file, ids in newest_first[: sizes.files]]
         if len(edits) > sizes.files:
-            lines.append(f"and {len(edits) - sizes.files} more edited files")
+            lines.append(render("outline_summary/more_files", count=len(edits) - sizes.files))
         only_read = [(file, entry_id) for file, entry_id in reversed(reads.items()) if file not in edits]
         most = max(0, min(sizes.files // 4, sizes.files - len(lines)))
-        lines += [f"{file}: read ({entry_ref(entry_id)})" for file, entry_id in only_read[:most]]
+        lines += [
+            render("outline_summary/file_read", path=file, entry=entry_ref(entry_id))
+            for file, entry_id in only_read[:most]
+        ]
         return _lines(lines)
 
     def _errors(self, sizes: _Sizes) -> str:
         lines = []
         if self._failure is not None:
             failure = self._failure
-            how = "failed" if failure.exit_code is None else f"exit {failure.exit_code}"
-            command = one_line(failure.command, _FAILING)
             lines.append(
-                f"Still failing when last run ({entry_ref(failure.entry_id)}): {command} ({how}): {failure.error_line}"
+                render(
+                    "outline_summary/still_failing",
+                    entry=entry_ref(failure.entry_id),
+                    command=one_line(failure.command, _FAILING),
+                    outcome=failure_words(failure.exit_code),
+                    error=failure.error_line,
+                )
             )
         others = [
             call
@@ -170,8 +183,8 @@ class _Log:
     def _solving(self, sizes: _Sizes) -> str:
         lines = []
         if self._earlier and sizes.earlier:
-            lines = ["From the last summary a model wrote:", *_quoted(self._earlier, sizes.earlier)]
-        return "\n".join(f"   {line}" for line in lines) or _NONE
+            lines = [render("outline_summary/earlier_summary"), *_quoted(self._earlier, sizes.earlier)]
+        return "\n".join(f"   {line}" for line in lines) or _none()
 
     def _messages(self, sizes: _Sizes) -> str:
         shown = self._typed[-sizes.messages :]
@@ -179,7 +192,7 @@ class _Log:
             shown = [self._typed[0], *shown]
         lines = [f"{entry_ref(entry_id)}: {one_line(words, sizes.item)}" for entry_id, words in shown]
         if len(shown) < len(self._typed):
-            lines.insert(1, f"({len(self._typed) - len(shown)} more)")
+            lines.insert(1, render("outline_summary/more_messages", count=len(self._typed) - len(shown)))
         return _lines(lines)
 
     def _work(self, sizes: _Sizes) -> str:
@@ -190,15 +203,17 @@ class _Log:
         said = [(entry_id, text) for entry_id, text, _ in self._answers if text]
         if said:
             entry_id, text = said[-1]
-            lines.append(f"The agent's last words ({entry_ref(entry_id)}): {one_line(text, sizes.quote)}")
+            last = one_line(text, sizes.quote)
+            lines.append(render("outline_summary/last_answer", entry=entry_ref(entry_id), text=last))
         return _lines(lines)
 
     def _next(self, sizes: _Sizes) -> str:
         if not self._typed:
-            return _NONE
+            return _none()
         if self._answers and not self._answers[-1][2]:
-            return "   None known: the last request was answered."
-        return f"   Go on with the last request: “{one_line(self._typed[-1][1], sizes.item)}”"
+            return f"   {render('outline_summary/nothing_open')}"
+        last = one_line(self._typed[-1][1], sizes.item)
+        return f"   {render('outline_summary/next_step', request=last)}"
 
 
 def _earlier_summary(path: Sequence[Entry]) -> str:
@@ -220,8 +235,11 @@ def _target(call: Call) -> str:
     return facts.path or facts.query or ", ".join(facts.changed)
 
 
-def _times(ids: Sequence[EntryId]) -> str:
-    return f"({entry_ref(ids[0])})" if len(ids) == 1 else f"{len(ids)} times, last in {entry_ref(ids[-1])}"
+def _edited(file: str, ids: Sequence[EntryId]) -> str:
+    last = entry_ref(ids[-1])
+    if len(ids) == 1:
+        return render("outline_summary/edited_once", path=file, entry=last)
+    return render("outline_summary/edited_often", path=file, count=len(ids), entry=last)
 
 
 def _quoted(words: str, most: int) -> list[str]:
@@ -232,5 +250,9 @@ def _quoted(words: str, most: int) -> list[str]:
     return [f"> {line}" for line in words.splitlines()]
 
 
+def _none() -> str:
+    return f"   {render('outline_summary/none')}"
+
+
 def _lines(items: Iterable[str]) -> str:
-    return "\n".join(f"   - {item}" for item in items) or _NONE
+    return "\n".join(f"   - {item}" for item in items) or _none()

@@ -1,19 +1,19 @@
-"""What a change to the context will cost and save, before it is made.
+"""What a reduction will cost and save, before it is made. Start with `preview` and `preview_of_bodies`.
 
-A condense costs its request. Masks and condenses also make the provider's cache useless from the first changed block
+A condense costs its requests. Masks and condenses also make the provider's cache useless from the first changed block
 on: what is left must be written to the cache once more. In return every later request is shorter.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
-from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.log_facts import typed_messages
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter, cost
-from roo_tui.domain.entries import AssistantMessage, Entry
-from roo_tui.domain.markers import Condense, Mask
+from roo_tui.domain.entries import AssistantMessage, Body, Entry
+from roo_tui.domain.markers import Condense, Mask, PassMetrics, Truncation
+from roo_tui.domain.previews import CondensePreview, Shape
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.usage import Usage
 
@@ -22,28 +22,67 @@ CACHE_LIFE_S = 300.0
 # What a nine-section summary takes where nothing is known of the model's.
 USUAL_SUMMARY_TOKENS = 1_500
 
-Shape = Literal["fresh", "cached", "staged", "mask"]
 
+def preview(
+    given: ReductionInput,
+    strategy: str,
+    tokens_after: int,
+    usage: Usage,
+    *,
+    shape: Shape = "",
+    cost_usd: float | None = None,
+    model_calls: int = 1,
+    hidden: int = 0,
+    passes: tuple[PassMetrics, ...] = (),
+    remarks: tuple[str, ...] = (),
+) -> CondensePreview:
+    """Return the preview of a reduction that asks a model, whose calls use this much.
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What one way to reduce the context will come to. Costs are US dollars, None where the price is unknown.
-
-    `turns_to_pay_back` counts turns of the conversation until the shorter requests have saved what it costs, None where
-    that never happens or cannot be told.
+    `cost_usd` is given where other models than the one that writes summaries are asked, too.
     """
+    price = cost(given.writer.model, usage) if cost_usd is None else cost_usd
+    saving, turns = _savings(given, tokens_after, price, tokens_after)
+    return CondensePreview(
+        strategy=strategy,
+        shape=shape,
+        tokens_before=given.context_tokens,
+        tokens_after=tokens_after,
+        usage=usage,
+        cost_usd=price,
+        saving_per_turn_usd=saving,
+        turns_to_pay_back=turns,
+        model_calls=model_calls,
+        hidden=hidden,
+        passes=passes,
+        remarks=remarks,
+    )
 
-    shape: Shape
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = None
-    tokens_before: int = 0
-    tokens_after: int = 0
-    saving_per_turn_usd: float | None = None
-    turns_to_pay_back: float | None = None
 
-    @property
-    def tokens_freed(self) -> int:
-        return self.tokens_before - self.tokens_after
+def preview_of_bodies(
+    given: ReductionInput,
+    strategy: str,
+    bodies: Sequence[Body],
+    counter: TokenCounter,
+    *,
+    passes: tuple[PassMetrics, ...] = (),
+    remarks: tuple[str, ...] = (),
+) -> CondensePreview:
+    """Return the exact preview of a reduction without a model. Counts the history: call it in a thread."""
+    before, after = effective_history(given.path), effective_history(appended(given.path, *bodies))
+    first = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
+    tokens_after = given.after(counter.count_messages(before), counter.count_messages(after))
+    cached_anew = round(given.ratio * counter.count_messages(after[first:]))
+    saving, turns = _savings(given, tokens_after, 0.0, cached_anew)
+    return CondensePreview(
+        strategy=strategy,
+        tokens_before=given.context_tokens,
+        tokens_after=tokens_after,
+        saving_per_turn_usd=saving,
+        turns_to_pay_back=turns,
+        hidden=sum(body.hidden_count for body in bodies if isinstance(body, Condense | Truncation | Mask)),
+        passes=passes,
+        remarks=remarks,
+    )
 
 
 def is_warm(given: ReductionInput) -> bool:
@@ -63,25 +102,6 @@ def summary_tokens(given: ReductionInput) -> int:
     return given.summary_tokens or USUAL_SUMMARY_TOKENS
 
 
-def of_condense(given: ReductionInput, shape: Shape, usage: Usage, tokens_after: int) -> Forecast:
-    """Return the forecast of a condense whose requests use this much."""
-    price = cost(given.writer.model, usage)
-    return _with_savings(given, Forecast(shape, usage, price, given.context_tokens, tokens_after))
-
-
-def of_mask(given: ReductionInput, counter: TokenCounter, marker: Mask) -> Forecast:
-    """Return the forecast of a mask. It asks no model, but what follows the first masked place is cached anew."""
-    before, after = effective_history(given.path), with_marker(given.path, marker)
-    first = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
-    left = given.ratio * counter.count_messages(after)
-    tokens_after = given.after(counter.count_messages(before), counter.count_messages(after))
-    suffix = round(given.ratio * counter.count_messages(after[first:]))
-    read, write = _cache_prices(given.model)
-    price = None if read is None or write is None else max(0.0, suffix * (write - read) / 1_000_000)
-    usage = Usage(cache_write_tokens=suffix, cache_read_tokens=max(0, round(left) - suffix))
-    return _with_savings(given, Forecast("mask", usage, price, given.context_tokens, tokens_after))
-
-
 def fresh_usage(prompt_tokens: int, output_tokens: int) -> Usage:
     """Return what the fresh shape uses: nothing of it is cached."""
     return Usage(input_tokens=prompt_tokens, output_tokens=output_tokens)
@@ -99,24 +119,20 @@ def requests_per_turn(path: Sequence[Entry]) -> float:
     return max(1.0, answers / max(1, len(typed_messages(path))))
 
 
-def _with_savings(given: ReductionInput, forecast: Forecast) -> Forecast:
+def _savings(
+    given: ReductionInput, tokens_after: int, cost_usd: float | None, cached_anew: int
+) -> tuple[float | None, float | None]:
+    """Return the US dollars each later turn saves, and the turns until cost and writing the cache anew are paid back.
+
+    `cached_anew` are the tokens that must be written to the provider's cache once more.
+    """
     read, write = _cache_prices(given.model)
-    saving = turns = None
-    if read is not None and write is not None:
-        saving = forecast.tokens_freed * read * requests_per_turn(given.path) / 1_000_000
-        # After a condense the whole rest is new to the cache; a mask's cost is just that.
-        anew = 0.0 if forecast.shape == "mask" else forecast.tokens_after * max(0.0, write - read) / 1_000_000
-        if saving > 0 and forecast.cost_usd is not None:
-            turns = (forecast.cost_usd + anew) / saving
-    return Forecast(
-        forecast.shape,
-        forecast.usage,
-        forecast.cost_usd,
-        forecast.tokens_before,
-        forecast.tokens_after,
-        saving,
-        turns,
-    )
+    if read is None or write is None:
+        return None, None
+    saving = (given.context_tokens - tokens_after) * read * requests_per_turn(given.path) / 1_000_000
+    if saving <= 0 or cost_usd is None:
+        return saving, None
+    return saving, (cost_usd + cached_anew * max(0.0, write - read) / 1_000_000) / saving
 
 
 def _cache_prices(model: ModelInfo) -> tuple[float | None, float | None]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from roo_tui.context.condense.attachments import open_items
-from roo_tui.context.history.log_facts import edited_files, last_failure, typed_messages
+from roo_tui.context.history.log_facts import edited_files, failure_words, last_failure, typed_messages
 from roo_tui.domain.entries import Entry
 from roo_tui.plain_text import one_line
+from roo_tui.prompt_files import render
 
 _LONGEST_MESSAGE = 20_000
 _LONGEST_SENTENCE = 300
@@ -30,18 +31,21 @@ def receipt(path: Sequence[Entry], summary: str, todos: tuple[tuple[str, str], .
     items, sentences in which the person set a limit ("never", "must", "don't"), identifiers of the last request.
     """
     said = _plain(summary)
-    lines = [f"Edited: {file}" for file in edited_files(path) if not _names(said, file)]
+    lines = [render("receipt/edited", path=file) for file in edited_files(path) if not _names(said, file)]
     if (failing := last_failure(path)) is not None:
         error = failing.error_line
         if _plain(failing.command) not in said or (error and _plain(error) not in said):
-            outcome = "failed" if failing.exit_code is None else f"exit {failing.exit_code}"
-            lines.append(f"Last failing command: {one_line(failing.command)} ({outcome}){error and ': '}{error}")
-    lines += [f"Open todo item: {text}" for text, _ in open_items(todos) if _plain(text) not in said]
+            values = {"command": one_line(failing.command), "outcome": failure_words(failing.exit_code)}
+            if error:
+                lines.append(render("receipt/failing_command_error", **values, error=error))
+            else:
+                lines.append(render("receipt/failing_command", **values))
+    lines += [render("receipt/todo", text=text) for text, _ in open_items(todos) if _plain(text) not in said]
     typed = [words for _, words in typed_messages(path)]
     unsaid = [sentence for sentence in constraints(typed) if _plain(sentence).rstrip("…") not in said]
-    lines += [f"The person said: {sentence}" for sentence in unsaid[-_MOST_CONSTRAINTS:]]
+    lines += [render("receipt/constraint", sentence=sentence) for sentence in unsaid[-_MOST_CONSTRAINTS:]]
     names = [name for name in identifiers(typed[-1]) if _plain(name) not in said] if typed else []
-    lines += [f"Named in the last request: {name}" for name in names[:_MOST_IDENTIFIERS]]
+    lines += [render("receipt/identifier", name=name) for name in names[:_MOST_IDENTIFIERS]]
     return tuple(lines)
 
 

@@ -11,14 +11,12 @@ is found among the hashes of this one's beginnings.
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import Decimal
 from typing import Any, Literal
 
-from roo_tui.context.condense import preview as forecasts
-from roo_tui.context.condense.preview import Forecast
+from roo_tui.context.condense.preview import cached_usage, fresh_usage, is_warm, preview, summary_tokens
+from roo_tui.context.history.as_text import as_text
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, sendable, with_user_blocks
 from roo_tui.context.options import ContextOptions
@@ -26,21 +24,16 @@ from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import (
     Block,
-    Image,
     Message,
-    Opaque,
     Text,
-    Thinking,
     ToolResult,
     ToolUse,
-    result_text,
     tool_uses,
 )
+from roo_tui.domain.previews import CondensePreview, Shape
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
-
-_REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 def fresh(
@@ -57,15 +50,6 @@ def fresh(
         max_output=max_output,
         cache=False,
     )
-
-
-def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
-    """Return the messages with every block as text, pictures as they are if `images`; what is left empty goes."""
-    return [
-        Visible(message.entry_id, message.role, blocks, message.source)
-        for message in messages
-        if (blocks := tuple(_as_text(message.blocks, images)))
-    ]
 
 
 def cached(hidden: Sequence[Visible], instruction: str, given: ReductionInput, max_output: int) -> Request:
@@ -139,59 +123,6 @@ def instruction(options: ContextOptions, instructions: str) -> str:
     return words
 
 
-def tool_use_text(call: ToolUse) -> str:
-    """Return a call as text: `[Tool Use: name]`, then a `key: value` line for each argument. Source: Roo Code."""
-    arguments = "\n".join(f"{key}: {_value(value)}" for key, value in call.input.items())
-    return render("condense/tool_use", name=call.name, arguments=arguments)
-
-
-def tool_result_text(result: ToolResult) -> str:
-    """Return a result as text under `[Tool Result]` or `[Tool Result (Error)]`. Source: Roo Code."""
-    return render("condense/tool_error" if result.is_error else "condense/tool_result", content=result_text(result))
-
-
-def _as_text(blocks: Sequence[Block], images: bool) -> Iterator[Block]:
-    for block in blocks:
-        match block:
-            case Text():
-                yield block
-            case ToolUse():
-                yield Text(tool_use_text(block))
-            case ToolResult():
-                yield Text(tool_result_text(block))
-            case Image():
-                yield block if images else Text("[Image]")
-            case Thinking():
-                pass
-            case Opaque(payload=payload):
-                if payload.get("type") not in _REASONING:
-                    yield Text(f"[{str(payload.get('type', 'block')).capitalize()}]")
-
-
-def _value(value: Any) -> str:
-    match value:
-        case str():
-            return value
-        case bool() | None:
-            return json.dumps(value)
-        case float():
-            return _number(value)
-        case int():
-            return str(value)
-        case _:
-            return json.dumps(value, indent=2, ensure_ascii=False, default=str)
-
-
-def _number(value: float) -> str:
-    """A float as JavaScript's String() writes it."""
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
-    if "e" in text and 1e-6 <= abs(value) < 1:
-        return f"{Decimal(text):f}"
-    return re.sub(r"e([+-])0+", r"e\1", text)
-
-
 MOST_OUTPUT = 20_000
 LEAST_OUTPUT = 2_000
 """The most tokens a summary may take, and the least room for one that is worth asking for."""
@@ -203,7 +134,7 @@ class ShapedRequest:
 
     shape: Literal["fresh", "cached"]
     request: Request
-    forecast: Forecast
+    preview: CondensePreview
 
 
 class RequestShapes:
@@ -215,28 +146,28 @@ class RequestShapes:
     def __init__(
         self, given: ReductionInput, counter: TokenCounter, hidden: tuple[Visible, ...], words: str, raw_kept: int
     ) -> None:
-        self._reduction_input = given
+        self._given = given
         self._counter = counter
         self._hidden = hidden
         self._words = words
-        self._written = forecasts.summary_tokens(given)
+        self._written = summary_tokens(given)
         shown = round(self._written / given.writer.ratio) + raw_kept
         self._after = given.after(counter.count_messages(hidden), shown)
 
     def fresh(self) -> ShapedRequest | None:
         """Return the fresh shape, without its pictures if it fits only so; None where it does not fit."""
-        writer = self._reduction_input.writer
+        writer = self._given.writer
         for images in (True, False):
             request = fresh(self._hidden, self._words, writer.model, MOST_OUTPUT, images=images)
             prompt = round(writer.ratio * self._counter.count_request(request.system, (), request.messages))
             if (room := self._room(prompt)) is not None:
-                usage = forecasts.fresh_usage(prompt, min(self._written, room))
-                return ShapedRequest("fresh", replace(request, max_output=room), self._forecast("fresh", usage))
+                usage = fresh_usage(prompt, min(self._written, room))
+                return ShapedRequest("fresh", replace(request, max_output=room), self._preview("fresh", usage))
         return None
 
     def cached(self) -> ShapedRequest | None:
         """Return the cached shape; None where it would not be read from the cache, or does not fit."""
-        given, counter = self._reduction_input, self._counter
+        given, counter = self._given, self._counter
         if given.summariser is not None or not given.last_prefix:
             return None
         request = cached(self._hidden, self._words, given, MOST_OUTPUT)
@@ -249,27 +180,28 @@ class RequestShapes:
         prompt = round(given.ratio * (head + counter.count_blocks(blocks)))
         if (room := self._room(prompt)) is None:
             return None
-        usage = forecasts.cached_usage(prompt, before, min(self._written, room), forecasts.is_warm(given))
-        return ShapedRequest("cached", replace(request, max_output=room), self._forecast("cached", usage))
+        usage = cached_usage(prompt, before, min(self._written, room), is_warm(given))
+        return ShapedRequest("cached", replace(request, max_output=room), self._preview("cached", usage))
 
-    def staged(self, usage_of: Callable[[int], Usage]) -> Forecast:
+    def staged(self, parts: int, usage_of: Callable[[int], Usage]) -> CondensePreview:
         """Return what asking in parts will cost; `usage_of` tells what its requests use by the summary's length."""
-        return self._forecast("staged", usage_of(self._written))
+        return self._preview("staged", usage_of(self._written), parts + 1)
 
     def _room(self, prompt: int) -> int | None:
         """Return the tokens the answer may have, None where there is no useful room for it."""
-        window = self._reduction_input.writer.window
+        window = self._given.writer.window
         if prompt + min(LEAST_OUTPUT, window // 10) > window:
             return None
-        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, self._reduction_input.limits.reserved))
+        most = max(LEAST_OUTPUT, min(MOST_OUTPUT, self._given.limits.reserved))
         return min(most, window - prompt)
 
-    def _forecast(self, shape: forecasts.Shape, usage: Usage) -> Forecast:
-        return forecasts.of_condense(self._reduction_input, shape, usage, self._after)
+    def _preview(self, shape: Shape, usage: Usage, model_calls: int = 1) -> CondensePreview:
+        hidden = len(self._hidden)
+        return preview(self._given, "native", self._after, usage, shape=shape, model_calls=model_calls, hidden=hidden)
 
 
 def price(candidate: ShapedRequest) -> tuple[float, int]:
     """Return what candidates are compared by; without a price, what is read from a cache counts a tenth."""
-    cost, usage = candidate.forecast.cost_usd, candidate.forecast.usage
+    cost, usage = candidate.preview.cost_usd, candidate.preview.usage
     weight = usage.input_tokens + usage.cache_write_tokens + usage.cache_read_tokens // 10
     return (cost, weight) if cost is not None else (float("inf"), weight)

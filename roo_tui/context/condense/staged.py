@@ -11,14 +11,14 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from roo_tui.context.condense.request import as_text
-from roo_tui.context.condense.summary_call import CondenseError, ask
+from roo_tui.context.condense.summary_call import ask
+from roo_tui.context.history.as_text import as_text
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Message, Text
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, HistoryTooLong
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
@@ -28,10 +28,6 @@ _MOST_NOTES = 8_000
 _LEAST_NOTES = 400
 # Counts of another tokenizer are not exact, and a part that is refused costs the whole condense.
 _FILLED = 0.85
-
-
-class HistoryTooLong(CondenseRefused):
-    """The history does not fit into the request, or the parts, that would summarise it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ async def _notes(plan: Stages, given: ReductionInput, services: ReductionService
         request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
         answer = await ask(request, given, services)
         text = _cut(answer.text, plan.notes_tokens, given, services.counter)
-        notes.append(Text(render("condense/part_notes", number=number, parts=count, notes=text)))
+        notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
     return tuple(notes)
 
 
@@ -123,11 +119,11 @@ def _system() -> tuple[str, ...]:
 
 
 def _part_words(number: int, parts: int) -> str:
-    return render("condense/staged", number=number, parts=parts)
+    return render("condense_staged/part", number=number, parts=parts)
 
 
 def _merge_words(instruction: str) -> str:
-    return render("condense/merge", instruction=instruction)
+    return render("condense_staged/merge", instruction=instruction)
 
 
 def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
@@ -166,7 +162,7 @@ def _pieces(message: Visible, room: int, counter: TokenCounter) -> list[Visible]
         for number, text in enumerate(slices, 1):
             shown = text
             if len(slices) > 1:
-                shown = render("condense/split_message", number=number, pieces=len(slices), text=text)
+                shown = render("condense_staged/piece", number=number, pieces=len(slices), text=text)
             pieces.append(Visible(message.entry_id, message.role, (Text(shown),)))
     return pieces
 

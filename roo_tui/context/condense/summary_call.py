@@ -4,18 +4,9 @@ from dataclasses import dataclass, replace
 
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Block, Text, ToolUse
-from roo_tui.domain.errors import ModelError, RooError
-from roo_tui.domain.markers import CondenseFailed
+from roo_tui.domain.errors import CondenseError, ModelError
 from roo_tui.domain.requests import BlockClosed, BlockDelta, Finished, Request, Started
 from roo_tui.domain.usage import Usage
-
-
-class CondenseError(RooError):
-    """A condense failed after the model was asked; `body` is what the log keeps of it."""
-
-    def __init__(self, body: CondenseFailed) -> None:
-        super().__init__(body.message)
-        self.body = body
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any, Literal
 
+from roo_tui.context.history.log import appended
 from roo_tui.domain.blocks import Block, Image, Role, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
@@ -69,9 +70,7 @@ def with_marker(path: Sequence[Entry], marker: Marker) -> tuple[Visible, ...]:
 
     More may change than what the marker hides: a mask comes off when its target is hidden.
     """
-    parent = path[-1].id if path else None
-    entry = Entry(max((entry.id for entry in path), default=0) + 1, parent, 0, marker)
-    return _computed((*path, entry)).visible
+    return _computed(appended(path, marker)).visible
 
 
 def hidden_ids(path: Sequence[Entry]) -> frozenset[EntryId]:
@@ -199,7 +198,7 @@ def _replacement(marker_id: EntryId, marker: Condense | Truncation, counts: dict
 
 def truncation_line(count: int) -> Text:
     """Return the line that stands for `count` hidden messages."""
-    return Text(render("condense/truncated", count=count))
+    return Text(render("history/truncated", count=count))
 
 
 def _hidden_counts(active: dict[EntryId, Marker]) -> dict[EntryId, int]:

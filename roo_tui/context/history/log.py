@@ -1,8 +1,9 @@
 """The log of one task in memory: every entry, the head, and the path from the root to the head."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import count
 
-from roo_tui.domain.entries import Entry
+from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.ids import EntryId
 
 
@@ -31,13 +32,17 @@ class Log:
         """Every entry in the order added, those of abandoned branches included."""
         return tuple(self._entries.values())
 
-    def get(self, entry_id: EntryId) -> Entry:
+    def entry(self, entry_id: EntryId) -> Entry:
         """Return the entry with this id.
 
         Raises:
             KeyError: the log has no such entry.
         """
         return self._entries[entry_id]
+
+    def find(self, entry_id: EntryId) -> Entry | None:
+        """Return the entry with this id, None where the log has no such entry."""
+        return self._entries.get(entry_id)
 
     def path(self) -> tuple[Entry, ...]:
         """Return the entries from the root to the head. The same tuple until the log grows or the head moves."""
@@ -81,3 +86,13 @@ class Log:
         if entry.parent_id is not None and entry.parent_id not in self._entries:
             raise ValueError(f"entry {entry.id} names the parent {entry.parent_id}, which is not in the log")
         self._entries[entry.id] = entry
+
+
+def appended(path: Sequence[Entry], *bodies: Body) -> tuple[Entry, ...]:
+    """Return the path as it will be once the bodies are appended; their ids stand for those they will get."""
+    entries = list(path)
+    first = max((entry.id for entry in path), default=0) + 1
+    for entry_id, body in zip(count(first), bodies, strict=False):
+        parent_id, at_ms = (entries[-1].id, entries[-1].at_ms) if entries else (None, 0)
+        entries.append(Entry(entry_id, parent_id, at_ms, body))
+    return tuple(entries)

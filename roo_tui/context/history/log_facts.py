@@ -9,6 +9,7 @@ from roo_tui.domain.blocks import ToolUse, plain_text_of, result_text, tool_resu
 from roo_tui.domain.entries import AssistantMessage, CallRecord, Entry, TodosChanged, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.plain_text import one_line
+from roo_tui.prompt_files import render
 
 _ERROR = re.compile(r"\b(error|exception|failed|failure|fatal|panic|traceback|not found|denied)\b|^E\s", re.IGNORECASE)
 _LONGEST_OUTPUT = 200_000
@@ -88,6 +89,11 @@ def last_failure(path: Sequence[Entry]) -> FailedCommand | None:
         elif facts.query not in succeeded:
             return FailedCommand(call.entry_id, facts.query, facts.exit_code, error_line(call.output))
     return None
+
+
+def failure_words(exit_code: int | None) -> str:
+    """Return how a command failed: its exit code where one is known."""
+    return render("ledger/failed") if exit_code is None else render("ledger/exit", code=exit_code)
 
 
 def error_line(output: str) -> str:

@@ -26,7 +26,7 @@ from roo_tui.domain.blocks import (
     tool_results,
     tool_uses,
 )
-from roo_tui.domain.entries import AssistantMessage, CallStarted, Entry, UserMessage
+from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 
@@ -88,16 +88,10 @@ def legal_cuts(messages: Sequence[Visible]) -> tuple[int, ...]:
     return tuple(cuts)
 
 
-def is_legal_cut(messages: Sequence[Visible], count: int) -> bool:
-    """Say whether no call is open after the first `count` messages."""
-    return count in legal_cuts(messages)
-
-
 def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
     """Return the calls of the newest assistant turn that have no result on the path, in order.
 
-    Calls that a later assistant turn left behind are not open: nothing waits for them. See `started_calls` for those
-    that must not be run again.
+    Calls that a later assistant turn left behind are not open: nothing waits for them.
     """
     calls: list[ToolUse] = []
     answered: list[str] = []
@@ -120,21 +114,6 @@ def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
     return waiting
 
 
-def started_calls(path: Sequence[Entry]) -> frozenset[str]:
-    """Return the ids of the open calls that had begun to run; after a crash they are not run again."""
-    waiting = {call.id for call in open_calls(path)}
-    started: set[str] = set()
-    if waiting:
-        for entry in reversed(path):
-            if isinstance(entry.body, CallStarted) and entry.body.call_id in waiting:
-                started.add(entry.body.call_id)
-            elif isinstance(entry.body, AssistantMessage) and waiting & {
-                call.id for call in tool_uses(entry.body.blocks)
-            }:
-                break
-    return frozenset(started)
-
-
 @dataclass
 class _Building:
     """A request being built from left to right."""
@@ -153,7 +132,7 @@ class _Building:
             self.messages[-1] = Message("assistant", self.messages[-1].blocks + sent)
         elif sent:
             if not self.messages:
-                self.messages.append(Message("user", (Text(render("condense/earlier_start")),)))
+                self.messages.append(Message("user", (Text(render("history/earlier_start")),)))
             self.messages.append(Message("assistant", sent))
 
     def add_user(self, blocks: list[Block]) -> None:
@@ -202,7 +181,7 @@ class _Building:
                 _, call = self.waiting.pop(place)
                 results.append(block if call.id == block.tool_use_id else replace(block, tool_use_id=call.id))
             elif content and (block.tool_use_id, content) not in self.told:
-                others.append(Text(render("condense/late_result", content=content)))
+                others.append(Text(render("history/late_result", content=content)))
             self.told.add((block.tool_use_id, content))
         return results, others
 
@@ -220,7 +199,7 @@ class _Building:
 
     def _missing(self) -> list[Block]:
         missing: list[Block] = [
-            ToolResult(call.id, render("condense/missing_result"), is_error=True) for _, call in self.waiting
+            ToolResult(call.id, render("history/missing_result"), is_error=True) for _, call in self.waiting
         ]
         self.waiting = []
         return missing
@@ -327,7 +306,7 @@ def _result(block: ToolResult) -> ToolResult:
         ):
             content = block.content
     if block.is_error and (not content or (isinstance(content, str) and _is_blank(content))):
-        content = render("condense/empty_error")
+        content = render("history/empty_error")
     elif not content:
         content = ""
     return block if content is block.content else replace(block, content=content)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from roo_tui.context.condense.request import tool_result_text, tool_use_text
+from roo_tui.context.history.as_text import tool_result_text, tool_use_text
 from roo_tui.domain.blocks import Block, Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Entry, Pinned, UserMessage
 from roo_tui.domain.errors import CommandRefused
@@ -36,7 +36,7 @@ def pin_blocks(path: Sequence[Entry], visible: Collection[EntryId]) -> tuple[Tex
     """Return a block for each pinned entry that is not among the visible ones, made anew from the entry itself."""
     wanted = {entry_id for entry_id in pinned(path) if entry_id not in visible}
     return tuple(
-        Text(render("condense/pin", ref=entry_ref(entry.id), content=text))
+        Text(render("summary_message/pin", ref=entry_ref(entry.id), content=text))
         for entry in path
         if entry.id in wanted and (text := pinned_text(entry)).strip()
     )

@@ -32,7 +32,7 @@ _TITLE = 160
 _LINE = 400
 
 
-async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
+async def recall_hidden(asked: str, path: Sequence[Entry], find: Find) -> str:
     """Return what the model gets for a query or for ids (`e12`, `e12 e15`, `e12:30000` from a character on)."""
     if _IDS.fullmatch(asked):
         wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(asked)]
@@ -46,16 +46,16 @@ async def recall(asked: str, path: Sequence[Entry], find: Find) -> str:
 def _by_words(words: Sequence[str], path: Sequence[Entry], found: Sequence[EntryId], newest_first: bool) -> str:
     hidden = recallable(path)
     if not hidden:
-        return render("replies/recall_empty")
+        return render("tools/recall_history/nothing_hidden")
     hits = [hidden[entry_id] for entry_id in found if entry_id in hidden]
     if not hits:
         newest = sorted(hidden.values(), key=lambda entry: -entry.id)[:_LISTED]
-        return render("replies/recall_nothing", entries=_listed(newest))
+        return render("tools/recall_history/nothing_found", entries=_listed(newest))
     if newest_first:
         hits = sorted(hits[:_BEST], key=lambda entry: -entry.id)
     parts = [_shown(entry, excerpt(entry_text(entry), words)) for entry in hits[:_SHOWN]]
     if rest := hits[_SHOWN : _SHOWN + _LISTED]:
-        parts.append(render("replies/recall_more", entries=_listed(rest)))
+        parts.append(render("tools/recall_history/more", entries=_listed(rest)))
     return "\n\n".join(parts)
 
 
@@ -66,14 +66,14 @@ def by_ids(wanted: Sequence[tuple[EntryId, int]], path: Sequence[Entry]) -> str:
     parts = []
     for entry_id, start in wanted:
         if entry_id not in entries:
-            parts.append(render("replies/recall_unknown", ref=entry_ref(entry_id)))
+            parts.append(render("tools/recall_history/unknown", ref=entry_ref(entry_id)))
             continue
         text = entry_text(entries[entry_id])
         content = text[start : start + most]
         if start + most < len(text):
             end = start + most
             rest = f"{entry_ref(entry_id)}:{end}"
-            content += "\n" + render("replies/recall_rest", shown=f"{end:,}", total=f"{len(text):,}", next=rest)
+            content += "\n" + render("tools/recall_history/rest", shown=f"{end:,}", total=f"{len(text):,}", next=rest)
         parts.append(_shown(entries[entry_id], content))
     return "\n\n".join(parts)
 
@@ -127,21 +127,20 @@ def title(entry: Entry, most: int = _TITLE) -> str:
     """Return what an entry is, in at most so many characters: who spoke, or what the calls were about."""
     match entry.body:
         case UserMessage(calls=calls) if calls:
-            named = (
-                f"{call.tool} {call.facts.path or call.facts.query or ', '.join(call.facts.changed)}" for call in calls
-            )
-            return one_line("result of " + "; ".join(text.strip() for text in named), _TITLE)
+            named = "; ".join(_call_title(call) for call in calls)
+            return one_line(render("tools/recall_history/title_results", calls=named), _TITLE)
         case UserMessage():
-            return "the person"
-        case AssistantMessage(blocks=blocks):
-            names = ", ".join(use.name for use in tool_uses(blocks))
-            return one_line(f"the agent, calling {names}" if names else "the agent", most)
+            return render("tools/recall_history/title_user")
+        case AssistantMessage(blocks=blocks) if names := ", ".join(use.name for use in tool_uses(blocks)):
+            return one_line(render("tools/recall_history/title_calls", tools=names), most)
+        case AssistantMessage():
+            return render("tools/recall_history/title_agent")
         case Condense():
-            return "an earlier summary"
+            return render("tools/recall_history/title_summary")
         case TodosChanged():
-            return "the todo list"
+            return render("tools/recall_history/title_todos")
         case _:
-            return "a note"
+            return render("tools/recall_history/title_other")
 
 
 def _call_title(call: CallRecord) -> str:
@@ -164,7 +163,7 @@ def excerpt(text: str, terms: Sequence[str], most: int = _EXCERPT) -> str:
 
 
 def _shown(entry: Entry, content: str) -> str:
-    return render("replies/recalled", ref=entry_ref(entry.id), what=title(entry, _LINE), content=content)
+    return render("tools/recall_history/entry", ref=entry_ref(entry.id), what=title(entry, _LINE), content=content)
 
 
 def _listed(entries: Sequence[Entry]) -> str:

@@ -9,7 +9,7 @@ from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
 
 
-def undo(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
+def undo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
     """Return the toggle that switches a marker off; None means the one that was last made or switched on.
 
     Raises:
@@ -18,7 +18,7 @@ def undo(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
     return _switch(path, marker_id, on=False)
 
 
-def redo(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
+def redo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
     """Return the toggle that switches a marker on again; None means the one that was last switched off.
 
     Raises:

@@ -203,7 +203,7 @@ def suppressed(entry_id: EntryId) -> str:
 @cache
 def _suppressed() -> tuple[str, str]:
     """Return the placeholder's words around the entry's name; hundreds are written at once."""
-    before, _, after = render("condense/suppressed", entry="\0").partition("\0")
+    before, _, after = render("strategies/suppressed", entry="\0").partition("\0")
     return before, after
 
 

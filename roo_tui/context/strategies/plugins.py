@@ -22,7 +22,7 @@ from roo_tui.domain.errors import SettingsError
 _log = logging.getLogger(__name__)
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "roo_tui.strategies": ("id", "name", "description", "enabled", "priority", "should_activate", "prepare"),
+    "roo_tui.strategies": ("id", "name", "description", "enabled", "priority", "validate", "prepare"),
     "roo_tui.threshold_resolvers": ("resolve",),
     "roo_tui.prompt_generators": ("prompt",),
     "roo_tui.truncation_selectors": ("order",),

@@ -7,39 +7,19 @@ Every protocol here is also the contract of an entry-point group; `plugins.py` n
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.ladder import target_tokens
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, Summariser
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
-from roo_tui.domain.markers import PassMetrics
+from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.requests import ModelEvent, Request
 
 Ask = Callable[[Request], AsyncIterator[ModelEvent]]
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Context tokens; 0 means not set.
-
-    `trigger_tokens`: a reduction is due from here on, besides the policy's own trigger. `stop_tokens`: where it may
-    stop. `min_gain_tokens`: one that frees less is refused.
-    """
-
-    trigger_tokens: int = 0
-    stop_tokens: int = 0
-    min_gain_tokens: int = 0
-
-    def over(self, general: "Thresholds") -> "Thresholds":
-        """Return these, each that is not set taken from the general ones."""
-        return Thresholds(
-            self.trigger_tokens or general.trigger_tokens,
-            self.stop_tokens or general.stop_tokens,
-            self.min_gain_tokens or general.min_gain_tokens,
-        )
 
 
 def _no_profile(name: str) -> "ProfileModel | None":
@@ -93,20 +73,14 @@ class ProfileModel:
 class StrategyPlan:
     """What a strategy is going to do.
 
-    `bodies` are what it comes to where no model is asked. `tokens_after` is exact then, else an estimate with answers
-    of the length asked for; `hides` counts the messages that will be hidden behind them. `state` is the strategy's own,
-    for `perform`.
+    `preview` is what a user is shown of it: make it with `preview` where a model will be asked, else with
+    `preview_of_bodies` (both in `context.condense.preview`). `bodies` are what it comes to where no model is asked.
+    `state` is the strategy's own, for `perform`.
     """
 
-    strategy: str
-    tokens_before: int
-    tokens_after: int
+    preview: CondensePreview
     bodies: tuple[Body, ...] = ()
-    model_calls: int = 0
-    hides: int = 0
-    passes: tuple[PassMetrics, ...] = ()
-    remarks: tuple[str, ...] = ()
-    state: Any = None
+    state: object = None
 
 
 class Strategy(Protocol):
@@ -121,14 +95,6 @@ class Strategy(Protocol):
     description: str
     enabled: bool
     priority: int
-
-    def should_activate(self, given: ReductionInput) -> bool:
-        """Say whether there is anything it could do."""
-        ...
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        """Return the US dollars a run may cost; None where the price is not known."""
-        ...
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         """Return what stands in the way, as sentences for people; empty where it can run."""
@@ -222,7 +188,7 @@ class StrategyEvent:
     bodies: tuple[Body, ...] = ()
     tokens_after: int = 0
     message: str = ""
-    next_strategy: str = ""
+    next_rung: str = ""
 
 
 class Listener(Protocol):

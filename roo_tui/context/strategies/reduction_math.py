@@ -2,21 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from itertools import count
 
 from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
-from roo_tui.domain.entries import Body, Entry
+from roo_tui.domain.entries import Entry
 from roo_tui.domain.markers import Mask, MaskItem, PassMetrics, Reduction
-
-
-def with_bodies(path: Sequence[Entry], bodies: Sequence[Body]) -> tuple[Entry, ...]:
-    """Return the path as it will be once the bodies are appended; their ids stand for those they will get."""
-    entries = list(path)
-    for entry_id, body in zip(count(max((entry.id for entry in path), default=0) + 1), bodies, strict=False):
-        entries.append(Entry(entry_id, entries[-1].id if entries else None, entries[-1].at_ms if entries else 0, body))
-    return tuple(entries)
 
 
 def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: TokenCounter) -> tuple[int, int]:
@@ -69,7 +61,7 @@ def mask(
     if not items:
         return None
     marker = Mask(tuple(items))
-    path = with_bodies(given.path, (marker,))
+    path = appended(given.path, marker)
     hidden, shown = raw_change(effective_history(given.path), effective_history(path), counter)
     if hidden <= shown:
         return None

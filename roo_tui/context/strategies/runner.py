@@ -10,8 +10,9 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.condense.summary_call import CondenseError
+from roo_tui.context.condense.preview import is_warm
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.strategies.hooks import CondenseHooks
 from roo_tui.context.strategies.protocol import (
@@ -28,9 +29,9 @@ from roo_tui.context.strategies.protocol import (
     Validator,
     Verdict,
 )
-from roo_tui.context.strategies.reduction_math import raw_change, with_bodies
+from roo_tui.context.strategies.reduction_math import raw_change
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, Truncation
 
 
@@ -63,23 +64,6 @@ class Registry:
         if strategy.id in self._strategies and not replace:
             raise SettingsError(f"There is a strategy “{strategy.id}” already; give the new one another id.")
         self._strategies[strategy.id] = strategy
-
-    def unregister(self, strategy_id: str) -> None:
-        """Take a strategy out.
-
-        Raises:
-            CommandRefused: there is none of this id.
-        """
-        self._known(strategy_id)
-        del self._strategies[strategy_id]
-
-    def enable(self, strategy_id: str, on: bool = True) -> None:
-        """Switch a strategy on or off.
-
-        Raises:
-            CommandRefused: there is none of this id.
-        """
-        self._known(strategy_id).enabled = on
 
     def all(self) -> tuple[Strategy, ...]:
         """Return every strategy, lowest priority number first."""
@@ -135,16 +119,15 @@ class Runner:
         thresholds = self._resolved(given, options, wanted).thresholds_of(wanted)
         return 0 < thresholds.trigger_tokens <= given.context_tokens
 
-    async def plan(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> StrategyPlan:
-        """Return what a run would do, without hooks and without asking a model.
+    async def prepare(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> "PreparedRun":
+        """Return what a run would do, without hooks and without asking a model; `run` takes it and does just that.
 
         Raises:
             CommandRefused: there is no such strategy, or nothing to do for it.
         """
         strategy = self.choose(given, wanted)
         options = self._resolved(given, options, strategy.id)
-        _refuse(strategy.validate(given, options))
-        return await asyncio.to_thread(strategy.prepare, given, options)
+        return PreparedRun(strategy, given, options, await _plan(strategy, given, options))
 
     async def run(
         self,
@@ -153,29 +136,16 @@ class Runner:
         options: StrategyOptions,
         wanted: str,
         *,
-        fallbacks: Sequence[str] = (),
+        prepared: "PreparedRun | None" = None,
     ) -> tuple[Body, ...]:
-        """Return the bodies to append, in order. `fallbacks` are tried in turn where a strategy does not help.
+        """Return the bodies to append, in order. What was `prepared` before is carried out where it still fits.
 
         Raises:
             CommandRefused: there is no such strategy, or it is switched off.
             CondenseRefused: no model was asked, and nothing can be gained.
             CondenseError: a model was asked in vain; `body` says what it cost.
         """
-        names = (wanted, *fallbacks)
-        for name, following in zip(names, (*fallbacks, ""), strict=True):
-            strategy = self.choose(given, name)
-            try:
-                return await self._run(strategy, given, services, options)
-            except (CondenseRefused, CondenseError) as error:
-                if not following:
-                    raise
-                self._tell(StrategyEvent("fallback", strategy.id, given, message=str(error), next_strategy=following))
-        raise CondenseRefused("No strategy was named.")
-
-    async def _run(
-        self, strategy: Strategy, given: ReductionInput, services: ReductionServices, options: StrategyOptions
-    ) -> tuple[Body, ...]:
+        strategy = self.choose(given, wanted)
         reply = await self.hooks.run_before(StrategyEvent("start", strategy.id, given))
         if reply.blocked:
             raise CondenseRefused(f"A hook stopped the condense: {reply.reason or 'it gave no reason'}")
@@ -184,7 +154,7 @@ class Runner:
         options = self._resolved(given, options, strategy.id)
         self._tell(StrategyEvent("start", strategy.id, given))
         try:
-            bodies, tokens = await self._reduced(strategy, given, services, options)
+            bodies, tokens = await self._reduced(strategy, given, services, options, prepared)
         except asyncio.CancelledError:
             self._tell(StrategyEvent("failure", strategy.id, given, message="Cancelled."))
             raise
@@ -195,12 +165,23 @@ class Runner:
         await self._ended(StrategyEvent("success", strategy.id, given, bodies, tokens))
         return bodies
 
+    def fell_back(self, given: ReductionInput, strategy_id: str, next_rung: str, message: str) -> None:
+        """Tell the listeners that a strategy did not help, and what is done instead."""
+        self._tell(StrategyEvent("fallback", strategy_id, given, message=message, next_rung=next_rung))
+
     async def _reduced(
-        self, strategy: Strategy, given: ReductionInput, services: ReductionServices, options: StrategyOptions
+        self,
+        strategy: Strategy,
+        given: ReductionInput,
+        services: ReductionServices,
+        options: StrategyOptions,
+        prepared: "PreparedRun | None",
     ) -> tuple[tuple[Body, ...], int]:
         """Return the bodies and the context tokens they leave."""
-        _refuse(strategy.validate(given, options))
-        plan = await asyncio.to_thread(strategy.prepare, given, options)
+        if prepared is not None and prepared.fits(strategy, given, options):
+            given, plan = prepared.given, prepared.plan
+        else:
+            plan = await _plan(strategy, given, options)
         if isinstance(strategy, Performs):
             bodies = await strategy.perform(plan, given, services, options)
         else:
@@ -254,16 +235,37 @@ class Runner:
                 _log.exception("a listener failed at %s of %s", event.kind, event.strategy)
 
 
-def _refuse(problems: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A strategy's plan, and what it was made for."""
+
+    strategy: Strategy
+    given: ReductionInput
+    options: StrategyOptions
+    plan: StrategyPlan
+
+    def fits(self, strategy: Strategy, given: ReductionInput, options: StrategyOptions) -> bool:
+        """Say whether the plan is still what would be made: the same input and options, the cache as warm."""
+        return (
+            strategy is self.strategy
+            and options == self.options
+            and replace(given, idle_s=None) == replace(self.given, idle_s=None)
+            and is_warm(given) == is_warm(self.given)
+        )
+
+
+async def _plan(strategy: Strategy, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+    problems = strategy.validate(given, options)
     if problems:
         raise CondenseRefused("\n".join(problems))
+    return await asyncio.to_thread(strategy.prepare, given, options)
 
 
 def _judged(
     given: ReductionInput, services: ReductionServices, bodies: Sequence[Body], min_gain: int
 ) -> tuple[int, str]:
     """Return the context tokens that are left, and why the bodies may not be appended (law 4, least gain)."""
-    path = with_bodies(given.path, bodies)
+    path = appended(given.path, *bodies)
     change = raw_change(effective_history(given.path), effective_history(path), services.counter)
     after = given.after(*change)
     before = given.context_tokens

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.pieces import (
@@ -29,7 +31,7 @@ from roo_tui.context.strategies.pieces import (
     without_target,
 )
 from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
-from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after, with_bodies
+from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
@@ -50,16 +52,9 @@ class TruncationStrategy:
     enabled: bool = True
     priority: int = 40
 
-    def should_activate(self, given: ReductionInput) -> bool:
-        return len(effective_history(given.path)) > KEPT_RECENT + 1
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        del given
-        return 0.0
-
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        if self.should_activate(given):
+        if len(effective_history(given.path)) > KEPT_RECENT + 1:
             return ()
         return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} stay.",)
 
@@ -77,7 +72,7 @@ class _Hiding:
     """What is hidden so far, and how many raw tokens that frees."""
 
     def __init__(self, given: ReductionInput, options: StrategyOptions, target: int) -> None:
-        self._reduction_input = given
+        self._given = given
         self._options = options
         self._counter = options.counter
         self._goal = raw_goal(given, target)
@@ -120,7 +115,7 @@ class _Hiding:
                     continue
                 place, newer = PieceLocation(*here[:4]), PieceLocation(*there[:4])
                 if self._unmasked(place, text) is text:
-                    words = render("condense/same_content", place=name_of(newer, there[4]))
+                    words = render("strategies/same_content", place=name_of(newer, there[4]))
                     gain = self._counter.count_text(text) - self._counter.count_text(words)
                     self._mask(place, len(text), words, newer.entry_id, gain)
 
@@ -130,11 +125,11 @@ class _Hiding:
             return
         units = self._units()
         selector = self._options.truncation_selector
-        line = self._counter.count_block(Text(render("condense/truncated", count=len(self._visible))))
+        line = self._counter.count_block(Text(render("history/truncated", count=len(self._visible))))
         masked: dict[EntryId, int] = {}
         for place, (_, gain) in self._masks.items():
             masked[place.entry_id] = masked.get(place.entry_id, 0) + gain
-        for number in range(len(units)) if selector is None else selector.order(self._reduction_input, units):
+        for number in range(len(units)) if selector is None else selector.order(self._given, units):
             if self._hidden and self._freed - line >= self._goal:
                 return
             for message in units[number]:
@@ -148,7 +143,7 @@ class _Hiding:
         Raises:
             CondenseRefused: nothing is hidden, or nothing is gained by it.
         """
-        given = self._reduction_input
+        given = self._given
         if self._count_hidden() <= self._masked_in_hidden():
             # The line that says how many are hidden would cost more than they do.
             self._hidden.clear()
@@ -166,7 +161,7 @@ class _Hiding:
         for marker, gain in found:
             freed += gain
             if self._in_force:
-                path = with_bodies(path, (marker,))
+                path = appended(path, marker)
                 after = tokens_after(given, path, self._counter)
             else:
                 # Nothing comes off or is covered: what was counted on the way is exact.
@@ -176,7 +171,7 @@ class _Hiding:
             before = after
         if before >= given.context_tokens:
             raise CondenseRefused("There is nothing old enough to truncate.")
-        return StrategyPlan(strategy, given.context_tokens, before, tuple(bodies))
+        return StrategyPlan(preview_of_bodies(given, strategy, bodies, self._counter), tuple(bodies))
 
     def _masked_in_hidden(self) -> int:
         """Return the raw tokens that masks alone would free of what is hidden, or of what points there."""
@@ -184,7 +179,7 @@ class _Hiding:
 
     def _count_hidden(self) -> int:
         hidden = [message for message in self._visible if message.entry_id in self._hidden]
-        line = Text(render("condense/truncated", count=len(hidden)))
+        line = Text(render("history/truncated", count=len(hidden)))
         return self._counter.count_messages(hidden) - self._counter.count_block(line)
 
     def _old(self) -> Iterator[Visible]:

@@ -21,7 +21,7 @@ _MARKED_TEXTS = (
 )
 
 
-def breakdown(
+def break_down(
     path: Sequence[Entry], counter: TokenCounter, tokens: int, *, system: Sequence[str], tools: Sequence[ToolSpec]
 ) -> ContextBreakdown:
     """Return the context tokens of the next request by kind (largest first) and by entry (in path order).

@@ -41,14 +41,18 @@ class FieldRow(Vertical):
         yield self._editor()
         yield Static(self._field.sentence, classes="field-sentence", markup=False)
         yield Static(classes="field-note", markup=False)
-        if self._field.multiline:
+        if self._has_built_in_text:
             yield Button(words.SETTINGS_RESET, compact=True, classes="reset")
 
     def on_mount(self) -> None:
         self._note()
 
+    @property
+    def _has_built_in_text(self) -> bool:
+        return self._field.multiline and self._field.structure is None
+
     def _title(self) -> Content:
-        unit = f"  {self._field.unit}" if self._field.unit else ""
+        unit = f" ({self._field.unit})" if self._field.unit else ""
         return Content.assemble((self._field.title, "bold"), (unit, "$foreground-muted"))
 
     def _editor(self) -> Widget:
@@ -76,7 +80,7 @@ class FieldRow(Vertical):
             note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
             return
         source = words.SETTINGS_SOURCE.format(source=self._source)
-        if self._field.multiline:
+        if self._has_built_in_text:
             text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
             source = f"{text}  {source}"
         note.update(Content.styled(source, "$foreground-muted"))
@@ -93,6 +97,14 @@ class FieldRow(Vertical):
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 
+    def _check(self, text: str) -> None:
+        try:
+            value = self._field.parse(text)
+        except ValueError as error:
+            self._edited(text, str(error))
+        else:
+            self._edited(value)
+
     @on(Switch.Changed)
     def _switched(self, event: Switch.Changed) -> None:
         event.stop()
@@ -106,18 +118,13 @@ class FieldRow(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        try:
-            value = self._field.parse(event.value)
-        except ValueError as error:
-            self._edited(event.value, str(error))
-        else:
-            self._edited(value)
+        self._check(event.value)
 
     @on(TextArea.Changed)
     def _written(self, event: TextArea.Changed) -> None:
         event.stop()
         text = event.text_area.text
-        self._edited("" if not text.strip() or text == clean(self._default_text) else text)
+        self._check("" if not text.strip() or text == clean(self._default_text) else text)
 
     @on(Button.Pressed)
     def _reset(self, event: Button.Pressed) -> None:

@@ -94,7 +94,7 @@ class SettingsScreen(Page[Changes | None]):
             field = replace(field, choices=self._themes)
         value = self._draft.get(key, self._settings.value(key))
         if field.choices and value not in field.choices:
-            field = replace(field, choices=(*field.choices, value))
+            field = replace(field, choices=(*field.choices, str(value)))
         default = self._condense_prompt if key == "context.condense_prompt" else ""
         return FieldRow(key, field, value, self._settings.source.get(key, "default"), default)
 
@@ -219,7 +219,7 @@ class SettingsScreen(Page[Changes | None]):
         if self._problems:
             key, problem = next(iter(self._problems.items()))
             self.app.notify(f"{key} {problem}", severity="warning")
-            next(row for row in self.query(FieldRow) if row.key == key).query("Input").first().focus()
+            next(row for row in self.query(FieldRow) if row.key == key).query("Input, TextArea").first().focus()
         elif not self._draft:
             self.dismiss(None)
             self.app.notify(words.SETTINGS_NOTHING)
@@ -248,5 +248,5 @@ class SettingsScreen(Page[Changes | None]):
 
 def _sections() -> list[str]:
     """Return the first parts of all keys: those with a title in its order, then any others."""
-    heads = [field.key.partition(".")[0] for field in fields()]
-    return [head for head in dict.fromkeys([*words.SETTINGS_SECTION, *heads]) if head != "profiles" and head in heads]
+    heads = [field.key.partition(".")[0] for field in fields() if "*" not in field.key]
+    return [head for head in dict.fromkeys([*words.SETTINGS_SECTION, *heads]) if head in heads]

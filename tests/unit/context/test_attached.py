@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from roo_tui.context.condense.attachments import missing_sections
 from roo_tui.context.condense.background import swapped_in
-from roo_tui.context.condense.condense import CondenseError, condense, outlined
 from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.receipt import constraints, identifiers, receipt
+from roo_tui.context.condense.steps import condense, outlined
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
 from roo_tui.context.history.pins import pin, pin_blocks, pinned
@@ -20,7 +20,7 @@ from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, TodosChanged, UserMessage
-from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.errors import CommandRefused, CondenseError
 from roo_tui.domain.markers import Condense, Reduction
 from tests.support.histories import History
 from tests.support.reductions import inputs, services_for, summariser
@@ -215,7 +215,7 @@ def test_receipt_names_limits_and_identifiers_the_summary_left_out() -> None:
     history.user("Please never push to origin.\nUse `make lint` and src/app/cli.py. You must not use eval. Thanks!")
     lines = receipt(history.path, "The person wants cli.py changed; YOU MUST NOT USE EVAL.")
     assert lines == (
-        "The person said: Please never push to origin.",
+        "You said: Please never push to origin.",
         "Named in the last request: make lint",
         "Named in the last request: src/app/cli.py",
     )

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
-from roo_tui.context.condense.condense import CondenseError, HistoryTooLong, condense, prepare
 from roo_tui.context.condense.cut_point import command_blocks, cut, standing_commands
+from roo_tui.context.condense.steps import condense, prepare
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong, ModelError
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.usage import Usage
 from tests.support.histories import History
@@ -419,7 +419,7 @@ COMMANDS = st.builds(
 async def test_commands_survive_any_number_of_condenses(commands: list[str], times: int, words: str) -> None:
     history = History()
     history.user("\n".join([f"Do it {LONG}", *commands]) + words)
-    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))  # type: ignore[union-attr]
+    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))
     for _ in range(times):
         history.answer(LONG)
         history.user(LONG)

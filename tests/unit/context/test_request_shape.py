@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.condense.request import fresh, tool_result_text, tool_use_text
+from roo_tui.context.condense.request import fresh
+from roo_tui.context.history.as_text import tool_result_text, tool_use_text
 from roo_tui.context.history.effective import effective_history
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage

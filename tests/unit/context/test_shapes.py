@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense.condense import CondenseError, HistoryTooLong, condense, prepare
-from roo_tui.context.condense.preview import of_mask, requests_per_turn, summary_tokens
+from roo_tui.context.condense.preview import preview_of_bodies, requests_per_turn, summary_tokens
 from roo_tui.context.condense.request import begins_with, cached, prefix_hash
+from roo_tui.context.condense.steps import condense, prepare
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
@@ -15,7 +15,7 @@ from roo_tui.context.reduction_input import ReductionInput, Summariser
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Message, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong
 from roo_tui.domain.markers import Condense, Mask, MaskItem, Reduction
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage
@@ -154,7 +154,7 @@ async def test_a_second_tool_call_leads_to_the_fresh_shape() -> None:
 def test_forecasts_of_both_shapes_stand_in_the_order_of_their_cost() -> None:
     history, request = after_one_answer()
     plan = prepare(warm(history, request, summary_tokens=1_000), COUNTER, ContextOptions())
-    first, second = plan.forecasts
+    first, (second,) = plan.preview, plan.preview.alternatives
     assert (first.shape, second.shape) == ("cached", "fresh")
     assert first.cost_usd is not None
     assert second.cost_usd is not None
@@ -173,15 +173,15 @@ def test_without_a_price_the_warm_cache_is_still_preferred() -> None:
         warm(history, request, model=replace(PRICED, input_usd=None, output_usd=None)), COUNTER, ContextOptions()
     )
     assert plan.shape == "cached"
-    assert plan.forecasts[0].cost_usd is None
-    assert plan.forecasts[0].saving_per_turn_usd is None
+    assert plan.preview.cost_usd is None
+    assert plan.preview.saving_per_turn_usd is None
 
 
 async def test_forecast_stands_in_the_markers_figures() -> None:
     history, request = after_one_answer()
     marker = await condense(warm(history, request), services_for(summariser(), COUNTER), ContextOptions())
     assert marker.figures.forecast_usd == pytest.approx(
-        prepare(warm(history, request), COUNTER, ContextOptions()).forecasts[0].cost_usd
+        prepare(warm(history, request), COUNTER, ContextOptions()).preview.cost_usd
     )
 
 
@@ -197,10 +197,13 @@ def test_length_of_earlier_summaries_is_what_is_expected() -> None:
 def test_mask_is_charged_for_what_it_makes_the_cache_forget() -> None:
     history, request = after_one_answer()
     item = MaskItem(history.path[2].id, 0, "result", 0, len(LONG), "[the same again]")
-    forecast = of_mask(warm(history, request), COUNTER, Mask((item,)))
+    shown = preview_of_bodies(warm(history, request), "lossless", (Mask((item,)),), COUNTER)
     after = COUNTER.count_messages(effective_history(history.path)[3:]) + COUNTER.count_text("[the same again]")
-    assert forecast.cost_usd == pytest.approx(after * (3.75 - 0.3) / 1e6, rel=0.01)
-    assert forecast.tokens_freed == COUNTER.count_text(LONG) - COUNTER.count_text("[the same again]")
+    assert shown.saving_per_turn_usd is not None and shown.turns_to_pay_back is not None
+    paid = shown.saving_per_turn_usd * shown.turns_to_pay_back
+    assert paid == pytest.approx(after * (3.75 - 0.3) / 1e6, rel=0.01)
+    assert (shown.cost_usd, shown.hidden) == (0.0, 1)
+    assert shown.tokens_freed == COUNTER.count_text(LONG) - COUNTER.count_text("[the same again]")
 
 
 def test_requests_per_turn() -> None:

@@ -215,7 +215,7 @@ async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
 
 async def test_a_failure_that_has_a_row_is_told_once() -> None:
     failed = row(2, FailureRow("The request failed", "Overloaded. Try again in a moment."))
-    script = [
+    script: list[Event] = [
         EntriesAppended("t", (entry(2, UserMessage(())),)),
         TurnEnded("t", "1", "failed", "Overloaded. Try again in a moment."),
     ]

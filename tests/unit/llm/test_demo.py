@@ -86,7 +86,7 @@ class Talk:
 
     def _result(self, call: ToolUse) -> ToolResult:
         if call.name in self.denied:
-            return ToolResult(call.id, "The person denied this call; it was not run.", is_error=True)
+            return ToolResult(call.id, "The user denied this call; it was not run.", is_error=True)
         return ToolResult(call.id, self.outputs.pop(0) if call.name == "execute_command" else "done")
 
 
@@ -208,7 +208,7 @@ async def test_a_denied_change_ends_the_task_with_what_came_back() -> None:
     talk = Talk(FAILING)
     talk.denied = {"apply_diff"}
     assert (await talk.say("fix it"))[-1] == "apply_diff"
-    assert "The person denied this call" in talk.last_words()
+    assert "The user denied this call" in talk.last_words()
 
 
 async def test_a_repair_that_does_not_help_is_told() -> None:
@@ -246,7 +246,7 @@ def test_what_the_program_adds_is_not_taken_for_a_persons_words() -> None:
         Text(ENVIRONMENT),
         Text("<system-reminder>\n<summary> x\n</system-reminder>"),
         Text('<command name="review">\nLook.\n</command>'),
-        Text("[3 earlier messages are hidden here to make room in the context window.]"),
+        Text("[Earlier messages hidden here to make room in the context window: 3]"),
         ToolResult("t", "fix it"),
     )
     assert human_words(Message("user", added)) == ""

@@ -34,7 +34,7 @@ async def test_a_question_is_answered_by_the_person(bench: Bench) -> None:
     bench.answer = "blue"
     outcome = await bench.run("ask_followup_question", question="Which?", suggestions=["red", " ", "blue"])
     assert bench.asked == [("Which?", ("red", "blue"))]
-    assert outcome.for_model == "The person answered:\n\nblue"
+    assert outcome.for_model == "The user answered:\n\nblue"
     assert outcome.view == TextView("Which?\n\n> blue", True)
     assert (await bench.plan("ask_followup_question", question="Which?")).effect is Effect.ASK
 

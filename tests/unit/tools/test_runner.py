@@ -26,16 +26,17 @@ def test_every_tool_has_words_and_a_clean_schema() -> None:
             assert not argument.keys() & {"title", "anyOf", "$ref"}, (spec.name, name)
 
 
-def test_specs_are_chosen_by_name_in_the_registrys_order() -> None:
-    assert [spec.name for spec in registry.specs(["read_file", "list_files"])] == ["list_files", "read_file"]
-    with pytest.raises(KeyError, match="dance"):
-        registry.specs(["dance"])
+def test_what_prompts_say_of_arguments_is_of_those_the_tools_take() -> None:
+    said = {name for name in names() if "/argument_" in name}
+    assert said == {
+        f"tools/{spec.name}/argument_{name}" for spec in registry.specs() for name in spec.schema["properties"]
+    }
 
 
-def test_every_tool_has_exactly_one_prompt_file_without_placeholders() -> None:
-    files = {name.removeprefix("tools/") for name in names() if name.startswith("tools/")}
-    assert files == set(registry.all_tools())
-    assert not any(placeholders(f"tools/{name}") for name in files)
+def test_every_tool_has_exactly_one_description_without_placeholders() -> None:
+    described = {name.removeprefix("tools/") for name in names() if name.startswith("tools/") and name.count("/") == 1}
+    assert described == set(registry.all_tools())
+    assert not any(placeholders(f"tools/{name}") for name in described)
 
 
 async def test_an_unknown_tool_is_told_what_there_is(bench: Bench) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies import reduction_math as figures
@@ -64,25 +65,20 @@ class LosslessStrategy:
     enabled: bool = True
     priority: int = 30
 
-    def should_activate(self, given: ReductionInput) -> bool:
-        return len(effective_history(given.path)) > 1
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        del given
-        return 0.0
-
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        return () if self.should_activate(given) else ("There are not enough messages to mask anything yet.",)
+        return (
+            () if len(effective_history(given.path)) > 1 else ("There are not enough messages to mask anything yet.",)
+        )
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
-        marker = mask(given, options.counter, in_turn=options.in_turn)
+        marker = hide_duplicates(given, options.counter, in_turn=options.in_turn)
         if marker is None:
-            raise CondenseRefused("Nothing in this conversation stands in it twice or is out of date.")
-        return StrategyPlan(self.id, given.context_tokens, marker.figures.tokens_after, (marker,))
+            raise CondenseRefused("No duplicate or outdated content found.")
+        return StrategyPlan(preview_of_bodies(given, self.id, (marker,), options.counter), (marker,))
 
 
-def mask(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
+def hide_duplicates(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
     """Return the mask with its figures, None where nothing would be freed. Run in a thread.
 
     `in_turn` says that a turn is running: nothing of its tool loop is masked.
@@ -169,7 +165,7 @@ class _Search:
         self._pieces: dict[int, Piece] = {}
 
     def superseded(self, piece: Piece, target: PieceLocation) -> MaskItem:
-        words = render("condense/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
+        words = render("strategies/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
         return whole(piece, words, target.entry_id)
 
     def repeated(self, piece: Piece, maskable: bool) -> list[MaskItem]:
@@ -200,7 +196,7 @@ class _Search:
         kept = self._kept.setdefault(content, piece.place)
         if kept == piece.place or not maskable:
             return []
-        return [whole(piece, render("condense/same_content", place=self._names.of(kept)), kept.entry_id)]
+        return [whole(piece, render("strategies/same_content", place=self._names.of(kept)), kept.entry_id)]
 
     def _run(self, piece: Piece, run: Run, ends: list[int]) -> MaskItem | None:
         start = ends[run.first - 1] + 1 if run.first else 0
@@ -210,9 +206,9 @@ class _Search:
         kept = self._pieces[run.of].place
         values = {"count": run.length, "place": self._names.of(kept), "first": run.at + 1}
         if run.mode == "numbered":
-            words = render("condense/same_lines_numbered", **values, number=run.number)
+            words = render("strategies/same_lines_numbered", **values, number=run.number)
         else:
-            words = render("condense/same_lines" if run.mode == "same" else "condense/same_lines_bare", **values)
+            words = render("strategies/same_lines" if run.mode == "same" else "strategies/same_lines_bare", **values)
         return stretch(piece, start, end, words, kept.entry_id)
 
 

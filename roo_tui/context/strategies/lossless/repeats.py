@@ -1,6 +1,6 @@
 """Runs of equal lines: 20 or more that stand somewhere else in the same order once line numbers are removed.
 
-    e5    10 | def f():        e9     1 | def f():         e5    [20 lines as in e9 from its line 1 on, numbered …]
+    e5    10 | def f():        e9     1 | def f():         e5    [20 lines, the same as e9 from its line 1 on, …]
           11 |     x = 1              2 |     x = 1
           …                           …
 

@@ -1,16 +1,17 @@
 """The configuration of the smart strategy: passes, what each does to which content, and when it runs.
 
-As JSON the fields are written in camelCase: `{"passes": [{"id": "old-results", "mode": "individual", …}]}`. Everything
-is checked before it is used, and an error names the field.
+The fields are written in camelCase or in snake_case: `{"passes": [{"id": "old-results", "mode": "individual", …}]}`.
+Everything is checked before it is used, and an error names the field.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from roo_tui.domain.errors import SettingsError
 
@@ -241,31 +242,20 @@ def parse(text: str) -> SmartConfig:
     """Return the configuration that a JSON text describes.
 
     Raises:
-        SettingsError: the text is not JSON, or a field is wrong; the message has a line for each, naming the field.
+        SettingsError: the text is not JSON, or a field is not valid; the message names each such field.
     """
     try:
-        return SmartConfig.model_validate_json(_json(text))
+        json.loads(text)  # its errors name line and column
+        return SmartConfig.model_validate_json(text)
     except ValidationError as error:
-        lines = [f"{_field(problem['loc'])}: {_words(problem)}" for problem in error.errors()]
-        raise SettingsError("The configuration of the smart strategy cannot be used.\n" + "\n".join(lines)) from error
-
-
-def as_json(config: SmartConfig) -> str:
-    """Return the configuration as indented JSON; `parse` gives it back. What is not set is left out."""
-    return config.model_dump_json(by_alias=True, indent=2, exclude_none=True)
-
-
-def _json(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text))
+        problems = [f"{_field(problem['loc'])}: {_words(problem)}" for problem in error.errors()]
+        raise SettingsError("; ".join(problems)) from error
     except (ValueError, RecursionError) as error:
-        raise SettingsError(
-            f"The configuration of the smart strategy is not JSON: {error}. Correct it there, or choose a preset."
-        ) from error
+        raise SettingsError(f"it is not JSON: {error}") from error
 
 
 def _field(location: Sequence[int | str]) -> str:
-    """Return the field as it is written in JSON: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
+    """Return the field as it is written: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
     name = ""
     for step in location:
         if isinstance(step, int):
@@ -275,7 +265,7 @@ def _field(location: Sequence[int | str]) -> str:
     return name or "the configuration"
 
 
-def _words(problem: Any) -> str:
+def _words(problem: ErrorDetails) -> str:
     if problem["type"] == "extra_forbidden":
         return "there is no such field"
     given = problem.get("input")

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.pieces import masks_in_force, orphaned, place_of, untouchable, without_target
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.strategies.reduction_math import reduction, tokens_after, with_bodies
+from roo_tui.context.strategies.reduction_math import reduction, tokens_after
 from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, MaskItem
@@ -83,7 +84,7 @@ class DraftHistory:
         found: list[Body] = []
         before, path = self.given.context_tokens, self.given.path
         for marker in markers:
-            path = with_bodies(path, (marker,))
+            path = appended(path, marker)
             after = tokens_after(self.given, path, self.counter)
             found.append(replace(marker, figures=reduction(self.given, strategy, before, after)))
             before = after
@@ -91,7 +92,5 @@ class DraftHistory:
 
     def _refresh(self) -> None:
         mask = (Mask(self.items),) if self.items else ()
-        self.path = (
-            with_bodies(self.given.path, (*mask, *self.condenses)) if mask or self.condenses else (self.given.path)
-        )
+        self.path = appended(self.given.path, *mask, *self.condenses) if mask or self.condenses else (self.given.path)
         self.tokens = tokens_after(self.given, self.path, self.counter)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from roo_tui.context.condense.attachments import answer_block, commands_block, request_block
 from roo_tui.context.condense.cut_point import cut, standing_commands
-from roo_tui.context.condense.request import fresh, instruction
+from roo_tui.context.condense.preview import summary_tokens
+from roo_tui.context.condense.request import LEAST_OUTPUT, MOST_OUTPUT, fresh, instruction
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.history.pins import pin_blocks
@@ -39,12 +40,11 @@ from roo_tui.prompt_files import render
 
 FALLBACK_CHARACTERS = 200
 USUAL_TOKENS = 200
-USUAL_BATCH_TOKENS = 2_000
 _SHORTEST_INPUT = 120
 
 _KINDS = {"text": "messageText", "input": "toolParameters", "result": "toolResults"}
 _FIELDS: dict[Part, str] = {"text": "message_text", "input": "tool_parameters", "result": "tool_results"}
-_WORDS = {"text": "condense/piece_text", "input": "condense/piece_input", "result": "condense/piece_result"}
+_WORDS = {"text": "strategies/piece_text", "input": "strategies/piece_input", "result": "strategies/piece_result"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class IndividualPass:
             if answer.text:
                 self.operations[f"{kind}:summarize"] += 1
                 values = {"entry": entry_ref(piece.place.entry_id), "summary": answer.text}
-                words = render("condense/piece_summary", **values)
+                words = render("strategies/piece_summary", **values)
                 if len(words) < len(piece.shown):
                     self._items.append((piece, whole(piece, words)))
             else:
@@ -191,7 +191,7 @@ class IndividualPass:
             # A stretch that is masked already is not cut in two.
             if item.start < end < item.end:
                 end = item.start
-        words = render("condense/shortened", entry=entry_ref(piece.place.entry_id)) if limits.add_ellipsis else ""
+        words = render("strategies/shortened", entry=entry_ref(piece.place.entry_id)) if limits.add_ellipsis else ""
         if words and end and piece.text[end : end + 1] == "\n":
             words = f"\n{words}"
         if len(piece.text) - end > len(words) and len(piece.shown) > end + len(words):
@@ -229,14 +229,14 @@ class BatchPass:
         if not self.hidden or self._too_long():
             return []
         hidden, options, given = self.hidden, self._draft.options, self._draft.given
-        longest = self._config.max_tokens or max(USUAL_BATCH_TOKENS, min(20_000, given.limits.reserved))
+        longest = self._config.max_tokens or max(LEAST_OUTPUT, min(MOST_OUTPUT, given.limits.reserved))
         prompt = self._config.custom_prompt.strip() or options.context.condense_prompt
         words = instruction(replace(options.context, condense_prompt=prompt), given.instructions)
 
         def build(model: ModelInfo) -> Request:
             return fresh(hidden, words, model, longest)
 
-        assumed = self._config.max_tokens or USUAL_BATCH_TOKENS
+        assumed = self._config.max_tokens or summary_tokens(given)
         return [Job(build, self._config.api_profile, assumed, longest)]
 
     def finish(self, answers: Sequence[JobAnswer]) -> str:
@@ -262,7 +262,7 @@ class BatchPass:
     def _too_long(self) -> bool:
         writer = self._draft.given.writer
         prompt = writer.ratio * self._draft.counter.count_messages(self.hidden)
-        return prompt + (self._config.max_tokens or USUAL_BATCH_TOKENS) > writer.window
+        return prompt + (self._config.max_tokens or LEAST_OUTPUT) > writer.window
 
     def _summary(self, answer: str) -> tuple[Text, ...]:
         """Return the summary message: the answer, then what must not get lost with the hidden messages."""
@@ -302,7 +302,7 @@ def _piece_job(piece: Piece, params: SummarizeParams) -> Job:
 
     def build(model: ModelInfo) -> Request:
         del model
-        request = render("condense/piece_request", instruction=words, tokens=tokens, content=text)
+        request = render("strategies/piece_request", instruction=words, tokens=tokens, content=text)
         return Request((Message("user", (Text(request),)),), max_output=tokens, cache=False)
 
     return Job(build, params.api_profile, tokens, tokens)

@@ -134,7 +134,7 @@ PRESETS = {"conservative": CONSERVATIVE, "balanced": BALANCED, "aggressive": AGG
 
 
 def config_of(preset: str, custom: str = "") -> SmartConfig:
-    """Return the configuration in force: the preset's, or what the custom JSON says where the preset is `custom`.
+    """Return the configuration in force: the preset's, or the custom one where the preset is `custom`.
 
     A custom configuration never beats a chosen preset: it is used only under that name.
 
@@ -145,6 +145,9 @@ def config_of(preset: str, custom: str = "") -> SmartConfig:
         return PRESETS[preset]
     if preset == "custom":
         if not custom.strip():
-            raise SettingsError("The preset “custom” needs a configuration; write one, or choose another preset.")
-        return parse(custom)
+            raise SettingsError("The preset custom needs smart passes. Set context.smart_config, or choose a preset.")
+        try:
+            return parse(custom)
+        except SettingsError as error:
+            raise SettingsError(f"The smart passes cannot be used: {error}.") from error
     raise SettingsError(f"There is no preset “{preset}”; choose one of {', '.join(NAMES)}.")

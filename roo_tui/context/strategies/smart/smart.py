@@ -13,7 +13,8 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.condense.summary_call import CondenseError, ask
+from roo_tui.context.condense.preview import preview, preview_of_bodies
+from roo_tui.context.condense.summary_call import ask
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.strategies.lossless.lossless import LosslessOperations, lossless_items, worthwhile
@@ -24,7 +25,7 @@ from roo_tui.context.strategies.smart.passes import BatchPass, IndividualPass, J
 from roo_tui.context.strategies.smart.presets import config_of
 from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseRefused, SettingsError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage, add_costs
@@ -45,16 +46,8 @@ class SmartStrategy:
     enabled: bool = True
     priority: int = 20
 
-    def should_activate(self, given: ReductionInput) -> bool:
-        return len(effective_history(given.path)) > 1
-
-    def estimate_cost(self, given: ReductionInput) -> float | None:
-        # At worst everything is read once for a batch summary, and its summary written.
-        usage = Usage(input_tokens=given.context_tokens, output_tokens=2_000)
-        return cost(given.writer.model, usage)
-
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
-        if not self.should_activate(given):
+        if len(effective_history(given.path)) <= 1:
             return ("There are not enough messages to work on yet.",)
         try:
             config_of(options.preset, options.custom)
@@ -64,32 +57,38 @@ class SmartStrategy:
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         run = _Run(given, options, self.id)
-        steps, calls = run.steps(), 0
+        steps, expected = run.steps(), _Expected(given, options)
         try:
             jobs = next(steps)
             while True:
-                calls += len(jobs)
+                expected.add(jobs)
                 jobs = steps.send([JobAnswer(_ASSUMED_WORD * job.assumed_tokens) for job in jobs])
         except StopIteration:
             pass
-        plan = StrategyPlan(
+        bodies = run.bodies()
+        if not expected.calls:
+            if run.draft.tokens >= given.context_tokens:
+                raise CondenseRefused("Smart: no pass found anything to reduce.")
+            passes, remarks = run.passes, run.remarks
+            shown = preview_of_bodies(given, self.id, bodies, options.counter, passes=passes, remarks=remarks)
+            return StrategyPlan(shown, bodies)
+        shown = preview(
+            given,
             self.id,
-            given.context_tokens,
             run.draft.tokens,
-            model_calls=calls,
+            expected.usage,
+            cost_usd=expected.cost_usd,
+            model_calls=expected.calls,
+            hidden=sum(body.hidden_count for body in bodies if isinstance(body, Condense | Mask)),
             passes=run.passes,
             remarks=run.remarks,
         )
-        if not calls:
-            if run.draft.tokens >= given.context_tokens:
-                raise CondenseRefused("Smart: no pass found anything to reduce.")
-            plan = replace(plan, bodies=run.bodies())
-        return plan
+        return StrategyPlan(shown)
 
     async def perform(
         self, plan: StrategyPlan, given: ReductionInput, services: ReductionServices, options: StrategyOptions
     ) -> tuple[Body, ...]:
-        if not plan.model_calls:
+        if not plan.preview.model_calls:
             return plan.bodies
         run = await asyncio.to_thread(_Run, given, options, self.id)
         steps = run.steps()
@@ -112,6 +111,29 @@ class SmartStrategy:
             )
             bodies = (*bodies[:-1], replace(last, figures=figures))
         return bodies
+
+
+class _Expected:
+    """What the calls of a run are expected to use and cost, as far as can be told before they are made."""
+
+    def __init__(self, given: ReductionInput, options: StrategyOptions) -> None:
+        self._given = given
+        self._options = options
+        self.calls = 0
+        self.usage = Usage()
+        self.cost_usd: float | None = None
+
+    def add(self, jobs: Sequence[Job]) -> None:
+        """Count what the jobs will send, and an answer of the assumed length for each."""
+        for job in jobs:
+            other = self._options.profiles(job.profile) if job.profile else None
+            writer = self._given.writer if other is None else other.summariser
+            request = job.build(writer.model)
+            raw = self._options.counter.count_request(request.system, (), request.messages)
+            usage = Usage(input_tokens=round(writer.ratio * raw), output_tokens=job.assumed_tokens)
+            self.calls += 1
+            self.usage += usage
+            self.cost_usd = add_costs(self.cost_usd, cost(writer.model, usage))
 
 
 def _advance(steps: Steps, answers: list[JobAnswer] | None) -> list[Job] | None:

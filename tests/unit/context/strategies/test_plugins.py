@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.strategies.plugins import GROUPS, Extensions, built_in, load_plugins
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
-from roo_tui.context.strategies.reduction_math import with_bodies
-from roo_tui.context.strategies.runner import Runner
+from roo_tui.context.history.log import appended
+from roo_tui.context.strategies.plugins import GROUPS, built_in, load_plugins
+from roo_tui.context.strategies.protocol import StrategyOptions
+from roo_tui.context.strategies.runner import Extensions, Runner
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Truncation
 from tests.support.conversations import mixed
 from tests.support.reductions import inputs, services_for, summariser
@@ -70,7 +70,7 @@ async def test_the_example_takes_part_at_every_point(example: list[EntryPoint], 
 
     (truncation,) = await runner.run(now, services_for(summariser(), counter), options, "newest-only")
     assert isinstance(truncation, Truncation)
-    assert len(effective_history(with_bodies(now.path, (truncation,)))) <= 7
+    assert len(effective_history(appended(now.path, truncation))) <= 7
     assert extensions.listeners[0].seen[-2:] == ["start newest-only", "success newest-only"]  # type: ignore[attr-defined]
 
     model = summariser("Bref.")

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import Summariser as OtherModel
-from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
-from roo_tui.context.strategies.reduction_math import with_bodies
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions
 from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
 from roo_tui.context.strategies.smart.smart import SmartStrategy
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import ModelInfo
 from tests.support.histories import History
@@ -81,7 +81,7 @@ async def run(
 def shown(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> dict[int, str]:
     """Return each visible result's text by its entry."""
     found = {}
-    for message in effective_history(with_bodies(path, bodies)):
+    for message in effective_history(appended(path, *bodies)):
         for block in message.blocks:
             if isinstance(block, ToolResult):
                 found[message.entry_id] = result_text(block)
@@ -143,9 +143,9 @@ def test_a_pass_runs_under_its_condition(fields: dict, progress: Progress, expec
 async def test_suppressed_results_keep_their_ids_and_places(counter: TokenCounter):
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=SUPPRESS)))
-    after = effective_history(with_bodies(history.path, bodies))
+    after = effective_history(appended(history.path, *bodies))
     assert [message.entry_id for message in after] == [message.entry_id for message in effective_history(history.path)]
-    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
+    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 returns it.]"),)
     assert shown(history.path, bodies)[21].startswith("9: line 0")
     assert len([text for text in shown(history.path, bodies).values() if text.startswith("[Hidden")]) == 8
 
@@ -181,10 +181,11 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2))))
     assert shown(history.path, bodies)[3] == (
-        "0: line 0 of a long output\nline 1 of a long output\n… [cut to save space; recall_history e3 gives all of it]"
+        "0: line 0 of a long output\nline 1 of a long output\n"
+        "… [cut to save space; recall_history e3 returns all of it]"
     )
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2, maxChars=9))))
-    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 gives all of it]"
+    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 returns all of it]"
     bodies = await run(history.path, options(counter, individual(results=cut(maxChars=9, addEllipsis=False))))
     assert shown(history.path, bodies)[3] == "0: line 0"
 
@@ -192,10 +193,10 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
 async def test_inputs_are_measured_as_a_whole_and_their_short_strings_stay(counter: TokenCounter):
     history = steps(content="ok", given="echo " + "many words " * 100)
     bodies = await run(history.path, options(counter, individual(inputs=SUPPRESS, least=100)))
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     call = visible[1].blocks[0]
     assert isinstance(call, ToolUse)
-    assert call.input == {"command": "[Hidden to save space. recall_history e2 gives it.]"}
+    assert call.input == {"command": "[Hidden to save space. recall_history e2 returns it.]"}
     assert (call.id, call.name) == ("c0", "execute_command")
     assert metrics(bodies)[-1].operations == ("toolParameters:suppress 9",)
 
@@ -222,7 +223,7 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
     model = summariser("It worked.")
     bodies = await run(history.path, options(counter, individual(results=SUMMARIZE)), model)
     assert shown(history.path, bodies)[3] == (
-        "[Summary of a longer text; recall_history e3 gives all of it.]\nIt worked."
+        "[Summary of a longer text; recall_history e3 returns all of it.]\nIt worked."
     )
     (only,) = metrics(bodies)
     assert (only.model_calls, only.operations) == (8, ("toolResults:summarize 8",))
@@ -274,7 +275,7 @@ async def test_a_batch_summary_keeps_its_ends_and_whole_pairs(counter: TokenCoun
     # 22 messages, the last 4 stay and 3 more; a cut never parts a call from its result.
     assert condense.hides == tuple(range(4, 16))
     assert model.requests[0].max_output == 400
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     assert [message.source for message in visible[:5]] == ["entry", "entry", "entry", "summary", "entry"]
     assert condense.figures.tokens_after == condense.figures.tokens_before - counter.count_messages(
         effective_history(history.path)
@@ -379,7 +380,7 @@ async def test_without_summaries_preparing_is_all_there_is_to_do(counter: TokenC
     given = options(counter, individual(results=SUPPRESS))
     now = inputs(history.path, counter)
     plan = SmartStrategy().prepare(now, given)
-    assert plan.model_calls == 0
+    assert plan.preview.model_calls == 0
     assert plan.bodies == await SmartStrategy().perform(
         plan, now, services_for(summariser(ModelError("no")), counter), given
     )
@@ -390,12 +391,12 @@ async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCou
     given = options(counter, individual(results=SUMMARIZE))
     now = inputs(history.path, counter)
     plan = SmartStrategy().prepare(now, given)
-    assert (plan.model_calls, plan.bodies) == (8, ())
+    assert (plan.preview.model_calls, plan.bodies) == (8, ())
     model = summariser("word " * 50)
     bodies = await SmartStrategy().perform(plan, now, services_for(model, counter), given)
     last = bodies[-1]
     assert isinstance(last, Mask)
-    assert abs(last.figures.tokens_after - plan.tokens_after) < 30
+    assert abs(last.figures.tokens_after - plan.preview.tokens_after) < 30
 
 
 async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs(counter: TokenCounter):
@@ -417,7 +418,10 @@ async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
 
 def test_the_price_is_not_known_where_the_models_is_not(counter: TokenCounter):
     history = steps()
-    assert SmartStrategy().estimate_cost(inputs(history.path, counter, model=ModelInfo("x", "y"))) is None
-    assert SmartStrategy().estimate_cost(inputs(history.path, counter)) == pytest.approx(
-        (inputs(history.path, counter).context_tokens + 20_000) / 1e6
+    wanted = options(counter, individual(recent=4, results=SUMMARIZE))
+    known = SmartStrategy().prepare(inputs(history.path, counter), wanted).preview
+    assert known.model_calls and known.cost_usd == pytest.approx(
+        (known.usage.input_tokens + 10 * known.usage.output_tokens) / 1e6
     )
+    unpriced = inputs(history.path, counter, model=ModelInfo("x", "y"))
+    assert SmartStrategy().prepare(unpriced, wanted).preview.cost_usd is None

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.summary_call import CondenseError
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.history.log import Log
+from roo_tui.context.history.log import Log, appended
 from roo_tui.context.history.pairing import repair, with_user_blocks
-from roo_tui.context.history.undo import redo, undo
+from roo_tui.context.history.undo import redo_marker, undo_marker
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.strategies.reduction_math import with_bodies
 from roo_tui.context.strategies.runner import Runner
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
@@ -27,7 +25,7 @@ from roo_tui.domain.entries import (
     Pinned,
     UserMessage,
 )
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
@@ -48,7 +46,7 @@ async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry
     except CondenseRefused:
         return None
     assert bodies
-    return with_bodies(path, bodies)
+    return appended(path, *bodies)
 
 
 def count(path: tuple[Entry, ...]) -> int:
@@ -115,12 +113,12 @@ async def test_any_strategies_in_a_row_can_be_taken_back_one_by_one(kind, seed, 
             log.add([marker])
     for marker_id, expected in reversed(undone):
         state = effective_history(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == expected
         assert_valid(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == state
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
     assert effective_history(log.path()) == effective_history(path)
 
 

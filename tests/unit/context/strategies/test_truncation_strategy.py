@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.lossless.lossless import lossless_items
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
-from roo_tui.context.strategies.reduction_math import with_bodies
+from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.truncation import TruncationStrategy
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Pinned, UserMessage
@@ -43,16 +44,16 @@ def test_oldest_results_go_first_and_only_as_many_as_it_takes(counter: TokenCoun
     (marker,) = plan.bodies
     assert isinstance(marker, Mask)
     assert [item.entry_id for item in marker.items] == [3, 5]
-    assert now.context_tokens - 800 < plan.tokens_after <= now.context_tokens - 400
-    after = effective_history(with_bodies(history.path, plan.bodies))
-    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
+    assert now.context_tokens - 800 < plan.preview.tokens_after <= now.context_tokens - 400
+    after = effective_history(appended(history.path, *plan.bodies))
+    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 returns it.]"),)
 
 
 def test_by_hand_without_a_target_about_half_goes(counter: TokenCounter):
     history = steps(30)
     now = inputs(history.path, counter)
     plan = TruncationStrategy().prepare(now, StrategyOptions(counter))
-    assert 0.4 * now.context_tokens < plan.tokens_after <= 0.5 * now.context_tokens
+    assert 0.4 * now.context_tokens < plan.preview.tokens_after <= 0.5 * now.context_tokens
 
 
 def test_texts_that_stand_again_later_go_before_whole_units(counter: TokenCounter):
@@ -71,7 +72,7 @@ def test_whole_units_go_last_with_calls_and_results_together(counter: TokenCount
     # What is hidden needs no mask any more.
     (truncation,) = plan.bodies
     assert isinstance(truncation, Truncation)
-    visible = effective_history(with_bodies(history.path, plan.bodies))
+    visible = effective_history(appended(history.path, *plan.bodies))
     assert [message.entry_id for message in visible][:1] == [1]
     assert visible[1].source == "truncation"
     # The message before the last ten is a result; it stays, as its call would have to go with it.
@@ -87,7 +88,7 @@ def test_units_so_small_that_the_line_about_them_is_longer_stay(counter: TokenCo
 def test_first_and_last_ten_messages_stay_as_they_are(counter: TokenCounter):
     history = steps(12)
     plan = TruncationStrategy().prepare(inputs(history.path, counter), until(1, counter))
-    before, after = effective_history(history.path), effective_history(with_bodies(history.path, plan.bodies))
+    before, after = effective_history(history.path), effective_history(appended(history.path, *plan.bodies))
     assert after[0] == before[0]
     assert after[-10:] == before[-10:]
 
@@ -100,7 +101,7 @@ def test_the_summary_in_force_and_pinned_entries_stay(counter: TokenCounter):
         history.result(f"d{number}", content=LONG)
     history.add(Pinned(14))
     plan = TruncationStrategy().prepare(inputs(history.path, counter), until(1, counter))
-    visible = effective_history(with_bodies(history.path, plan.bodies))
+    visible = effective_history(appended(history.path, *plan.bodies))
     assert visible[0].source == "summary"
     assert 14 in {message.entry_id for message in visible}
 
@@ -134,9 +135,9 @@ def test_a_mask_that_points_to_what_goes_now_says_that_it_is_hidden(counter: Tok
     history.add(Mask(lossless_items(history.path)))
     now = inputs(history.path, counter)
     plan = TruncationStrategy().prepare(now, until(now.context_tokens - 200, counter))
-    after = effective_history(with_bodies(history.path, plan.bodies))
+    after = effective_history(appended(history.path, *plan.bodies))
     shown = [block.content for message in after for block in message.blocks if isinstance(block, ToolResult)]
     assert "[Same content as" not in str(shown[:2])
-    assert plan.tokens_after == now.context_tokens - counter.count_messages(
+    assert plan.preview.tokens_after == now.context_tokens - counter.count_messages(
         effective_history(history.path)
     ) + counter.count_messages(after)

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.condense.preview import preview_of_bodies
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
 from roo_tui.context.history.pairing import legal_cuts
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.protocol import (
@@ -11,10 +13,9 @@ from roo_tui.context.strategies.protocol import (
     StrategyEvent,
     StrategyOptions,
     StrategyPlan,
-    Thresholds,
     Verdict,
 )
-from roo_tui.context.strategies.reduction_math import with_bodies
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Reduction, Truncation
@@ -32,14 +33,8 @@ class NewestOnly:
     enabled: bool = True
     priority: int = 90
 
-    def should_activate(self, inputs: ReductionInput) -> bool:
-        return len(effective_history(inputs.path)) > KEPT + 1
-
-    def estimate_cost(self, inputs: ReductionInput) -> float | None:
-        return 0.0
-
     def validate(self, inputs: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
-        return () if self.should_activate(inputs) else ("There are not enough messages yet.",)
+        return () if len(effective_history(inputs.path)) > KEPT + 1 else ("There are not enough messages yet.",)
 
     def prepare(self, inputs: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         visible = effective_history(inputs.path)
@@ -47,10 +42,9 @@ class NewestOnly:
         if len(cuts) < 2:
             raise CondenseRefused("There is nothing that could be hidden.")
         marker = Truncation(tuple(message.entry_id for message in visible[cuts[0] : cuts[-1]]), reason="Newest only.")
-        count = options.counter.count_messages
-        after = inputs.after(count(visible), count(with_marker(inputs.path, marker)))
-        figures = Reduction(inputs.trigger, self.id, "", inputs.context_tokens, after, inputs.ratio)
-        return StrategyPlan(self.id, inputs.context_tokens, after, (replace(marker, figures=figures),))
+        preview = preview_of_bodies(inputs, self.id, (marker,), options.counter)
+        figures = Reduction(inputs.trigger, self.id, "", preview.tokens_before, preview.tokens_after, inputs.ratio)
+        return StrategyPlan(preview, (replace(marker, figures=figures),))
 
 
 class HalfWindow:
@@ -85,7 +79,7 @@ class KeepsThree:
     """At least three messages must be left."""
 
     def check(self, inputs: ReductionInput, bodies: Sequence[Body]) -> Verdict:
-        left = len(effective_history(with_bodies(inputs.path, bodies)))
+        left = len(effective_history(appended(inputs.path, *bodies)))
         return Verdict(left >= 3, () if left >= 3 else (f"only {left} messages would be left",), min(1.0, left / 10))
 
 
