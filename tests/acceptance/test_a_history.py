@@ -123,7 +123,7 @@ async def test_one_key_takes_a_condense_back_and_the_figure_with_it(workspace: P
 
 
 @pytest.mark.line("A5")
-async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_condenses_and_a_resume(
+async def test_every_message_can_be_scrolled_to_and_found_after_three_condenses_and_a_resume(
     workspace: Path,
 ) -> None:
     model = ScriptedModel(answers(6))

@@ -24,7 +24,7 @@ def reductions(engine: Engine) -> list[object]:
 
 @pytest.mark.line("B12")
 @pytest.mark.parametrize("summary", [SUMMARY, ""], ids=["too little", "failed"])
-async def test_a_condense_that_does_not_help_is_not_repeated_before_something_new_is_said(
+async def test_a_condense_that_does_not_help_is_not_repeated_before_a_new_message(
     workspace: Path, summary: str
 ) -> None:
     """The provider counts 70,000 tokens that no condense can lower; the threshold is at 50,000."""

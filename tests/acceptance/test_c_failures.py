@@ -1,4 +1,4 @@
-"""A condense that fails, on the real engine: nothing is lost, nobody is stuck, the figures are right."""
+"""A condense that fails, on the real engine: nothing is lost, the user is never stuck, the figures are right."""
 
 from collections.abc import Sequence
 from pathlib import Path

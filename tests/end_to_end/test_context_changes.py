@@ -130,7 +130,7 @@ async def test_escape_in_the_middle_of_a_condense_hangs_up_and_changes_nothing(t
 
 
 @pytest.mark.line("D33")
-async def test_words_typed_during_a_condense_are_sent_once_after_it(tmp_path: Path) -> None:
+async def test_a_message_typed_during_a_condense_is_sent_once_after_it(tmp_path: Path) -> None:
     async with session(tmp_path, LONG, OTHER, SUMMARISED, SHORT) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -152,7 +152,7 @@ async def pages(engine: Engine, more: int) -> None:
     await engine._runtime.store._database.run(limit)
 
 
-async def test_a_result_that_could_not_be_stored_is_said_to_be_lost_and_the_call_is_not_made_again(
+async def test_a_result_that_could_not_be_stored_is_reported_as_lost_and_the_call_is_not_made_again(
     tmp_path: Path,
 ) -> None:
     marking = tool_call("execute_command", {"command": "echo ran >> ran.txt; head -c 900000 /dev/urandom | base64"})
@@ -169,7 +169,7 @@ async def test_a_result_that_could_not_be_stored_is_said_to_be_lost_and_the_call
     assert (tmp_path / "ran.txt").read_text() == "ran\n"
 
 
-async def test_words_that_cannot_be_stored_are_refused_with_the_reason(tmp_path: Path) -> None:
+async def test_a_message_that_cannot_be_stored_is_refused_with_the_reason(tmp_path: Path) -> None:
     async with session(tmp_path, SHORT) as (engine, recorder, server):
         await pages(engine, 0)
         with pytest.raises(StoreError, match="disk is full"):

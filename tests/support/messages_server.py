@@ -58,14 +58,14 @@ class SeenRequest:
 Step = Answer | Refusal | Callable[[SeenRequest], "Answer | Refusal"]
 
 
-def text(words: str, deltas: int = 3) -> list[Json]:
+def text(content: str, deltas: int = 3) -> list[Json]:
     """Return the deltas of a text block, led by its start."""
-    return [{"type": "text", "text": ""}, *({"type": "text_delta", "text": part} for part in _split(words, deltas))]
+    return [{"type": "text", "text": ""}, *({"type": "text_delta", "text": part} for part in _split(content, deltas))]
 
 
-def thinking(words: str, signature: str = "sig-1") -> list[Json]:
+def thinking(content: str, signature: str = "sig-1") -> list[Json]:
     """Return a thinking block; without a signature it stays unsigned."""
-    deltas = [{"type": "thinking_delta", "thinking": part} for part in _split(words, 2)]
+    deltas = [{"type": "thinking_delta", "thinking": part} for part in _split(content, 2)]
     signed = [{"type": "signature_delta", "signature": signature}] if signature else []
     return [{"type": "thinking", "thinking": "", "signature": ""}, *deltas, *signed]
 
@@ -256,7 +256,7 @@ def _send_json(
     writer.write("\r\n".join((*lines, "", "")).encode() + data)
 
 
-def _split(words: str, parts: int) -> list[str]:
+def _split(content: str, parts: int) -> list[str]:
     """Return the text in at most so many pieces."""
-    size = max(1, -(-len(words) // parts))
-    return [words[start : start + size] for start in range(0, len(words), size)]
+    size = max(1, -(-len(content) // parts))
+    return [content[start : start + size] for start in range(0, len(content), size)]

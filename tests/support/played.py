@@ -257,12 +257,12 @@ class Conversation:
                 raise Broken("stuck", f"something still runs after {_LONGEST_S:.0f} seconds")
 
     async def _say(self, text: str, *, then: Callable[[], Any] | None = None) -> TurnEnded | None:
-        """Submit words, wait for the end of the turn (and of those that were queued), and return how the last ended."""
+        """Submit a message, wait for the end of its turn (and of those queued), and return how the last one ended."""
         self._ends()
         try:
             await self._engine.submit(text)
         except asyncio.CancelledError:
-            # The turn was over before the words were on disk.
+            # The turn was over before the message was on disk.
             pass
         else:
             self._typed.append(text)
@@ -428,7 +428,7 @@ class Conversation:
     # The model is asked again.
 
     async def _ask_again(self) -> None:
-        """A next turn can be sent. Where the context is full for good, a person can get out of it by hand."""
+        """A next turn can be sent. Where the context is full for good, the user can get out of it by hand."""
         self._misbehave("")
         self._hang_up = True
         for partner in self._partners.values():
@@ -449,7 +449,7 @@ class Conversation:
         raise Broken("stuck", "the context is full whatever is done")
 
     async def _make_room(self, message: str, attempt: int) -> None:
-        """Do by hand what a person can: truncate where failing was chosen, else rewind; judge that it was needed."""
+        """Do by hand what the user can: truncate where failing was chosen, else rewind; judge that it was needed."""
         options: ContextOptions = self._engine.settings.context
         if options.fallback == "error" and attempt < 5:
             try:

@@ -23,16 +23,16 @@ def small(window: int = 20_000, max_output: int = 1_000, **values: object) -> Mo
 
 
 def long(number: int) -> str:
-    """Return about 1,800 tokens of words that no other number has."""
+    """Return about 1,800 tokens of text that no other number has."""
     return "".join(f"Sentence {line} of text {number} takes its share. " for line in range(150))
 
 
 def said(request: Request) -> str:
     """Return every text and result of a request's messages, a line apart."""
-    return "\n".join(words_of(request.messages))
+    return "\n".join(texts_of(request.messages))
 
 
-def words_of(messages: Sequence[Message]) -> list[str]:
+def texts_of(messages: Sequence[Message]) -> list[str]:
     """Return every text and result of messages, in order."""
     found = []
     for message in messages:

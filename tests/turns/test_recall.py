@@ -1,4 +1,4 @@
-"""Recall and search on the real engine: what is hidden comes back, to the model and to people."""
+"""Recall and search on the real engine: what is hidden comes back, to the model and to the user."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ async def test_the_model_brings_back_what_a_condense_hid(workspace: Path) -> Non
         [
             call("read_file", "c1", path="shed.md"),
             "Read. " * 50,
-            call("recall_history", "c2", query="where does the person keep climbing tools: door"),
+            call("recall_history", "c2", query="where does the user keep climbing tools: door"),
             lambda request: call("recall_history", "c3", id=first_result(request)),
             "Behind the door.",
         ]
@@ -51,7 +51,7 @@ async def test_the_model_brings_back_what_a_condense_hid(workspace: Path) -> Non
     assert result_text(by_id).count("More about the shed.") == 300
 
 
-async def test_people_find_words_on_every_branch_and_see_where_they_are(workspace: Path) -> None:
+async def test_the_user_finds_text_on_every_branch_and_sees_where_it_is(workspace: Path) -> None:
     model = ScriptedModel(["One. " * 100, "Two. " * 100, "Three."])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("paint the fence")

@@ -182,7 +182,7 @@ async def test_smallest_size_to_keep_is_kept(least: int) -> None:
 
 
 @pytest.mark.line("A11")
-async def test_smallest_size_that_cannot_be_kept_is_said() -> None:
+async def test_the_smallest_size_that_cannot_be_kept_is_reported() -> None:
     marker = await run(worked(), options=ContextOptions(min_kept_tokens=400_000))
     assert any("fewer than the 400,000" in remark for remark in marker.figures.remarks)
 
@@ -199,7 +199,7 @@ async def test_automatic_condense_keeps_less_rather_than_be_due_again() -> None:
 
 
 @pytest.mark.line("B17")
-async def test_low_yield_is_said() -> None:
+async def test_low_yield_is_reported() -> None:
     history = worked()
     marker = await run(history, window=100_000)
     assert marker.figures.remarks == ()

@@ -238,7 +238,7 @@ async def test_summary_that_stays_incomplete_is_accepted_with_a_remark(second: A
     assert marker.figures.remarks == ("The summary lacks: Pending tasks.",)
 
 
-async def test_words_that_are_no_summary_at_all_are_not_taken_for_one() -> None:
+async def test_text_that_is_no_summary_at_all_is_not_taken_for_one() -> None:
     with pytest.raises(CondenseError) as raised:
         await run(two_turns(), summariser("Recovered after an error.", "Done."))
     assert "something else than a summary" in raised.value.body.message

@@ -177,7 +177,7 @@ def test_without_a_price_the_warm_cache_is_still_preferred() -> None:
     assert plan.preview.saving_per_turn_usd is None
 
 
-async def test_forecast_stands_in_the_markers_figures() -> None:
+async def test_the_previewed_cost_is_in_the_markers_figures() -> None:
     history, request = after_one_answer()
     marker = await condense(warm(history, request), services_for(summariser(), COUNTER), ContextOptions())
     assert marker.figures.forecast_usd == pytest.approx(
@@ -215,7 +215,7 @@ def test_requests_per_turn() -> None:
 # The model that writes summaries.
 
 
-async def test_another_model_is_counted_and_charged_by_its_own_figures_and_said() -> None:
+async def test_another_model_is_counted_and_charged_by_its_own_figures_and_named() -> None:
     history, _ = after_one_answer()
     small = replace(MODEL, id="small", input_usd=0.1, output_usd=1.0, supports_images=False)
     here = inputs(history.path, COUNTER, summariser=Summariser(small, 50_000, 1.2))

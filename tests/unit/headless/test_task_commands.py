@@ -121,7 +121,7 @@ async def test_a_task_that_is_open_elsewhere_is_not_changed() -> None:
         assert [call[0] for call in engine.calls] == ["start", "open", "close"]
 
 
-def test_every_exit_code_has_a_meaning_and_stands_in_the_table() -> None:
+def test_every_exit_code_has_a_meaning_and_is_in_the_table() -> None:
     assert set(MEANING) == set(ExitCode)
     assert all(f"{code.value:>3}  {meaning}" in table() for code, meaning in MEANING.items())
     errors = [MissingKey("x"), SettingsError("x"), CondenseRefused("x"), TaskLocked("x"), ContextFull("x"), OSError()]

@@ -241,7 +241,7 @@ def test_each_step_says_something_no_other_step_says() -> None:
     assert all(words == words.strip() and words for words in spoken)
 
 
-def test_what_the_program_adds_is_not_taken_for_a_persons_words() -> None:
+def test_what_the_program_adds_is_not_taken_for_a_message_of_the_user() -> None:
     added = (
         Text(ENVIRONMENT),
         Text("<system-reminder>\n<summary> x\n</system-reminder>"),

@@ -457,7 +457,7 @@ async def test_without_git_the_reason_says_so(root, tmp_path, monkeypatch):
     assert "install git" in Checkpoints(root, tmp_path / "checkpoints").available()
 
 
-async def test_a_folder_that_cannot_be_written_is_said_in_words(root, tmp_path):
+async def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(root, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="ROO_TUI_HOME"):
         await Checkpoints(root, tmp_path / "file").snapshot()

@@ -46,7 +46,7 @@ async def test_a_block_is_shown_then_applied(bench: Bench) -> None:
 async def test_several_blocks_count_their_lines_in_the_file_as_it_is(bench: Bench) -> None:
     bench.write("a", "same\nx\nsame\ny\nsame\n")
     diff = _block("same\n", "last\n", 5) + "\n" + _block("same\n", "first\nadded\n", 1) + _block("y\n", "")
-    assert await bench.words("apply_diff", path="a", diff=diff) == (
+    assert await bench.result("apply_diff", path="a", diff=diff) == (
         "Changed a:\n- lines 1 → 1–2\n- lines 4 → none\n- lines 5 → 5"
     )
     assert (bench.root / "a").read_text() == "first\nadded\nx\nsame\nlast\n"

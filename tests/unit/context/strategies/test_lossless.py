@@ -297,7 +297,7 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     assert plan.preview.tokens_after == marker.figures.tokens_after
 
 
-def test_where_nothing_stands_twice_it_is_refused(counter: TokenCounter):
+def test_where_nothing_repeats_it_is_refused(counter: TokenCounter):
     work = Work()
     work.read("a.py", "\n".join(LINES))
     with pytest.raises(CondenseRefused, match="No duplicate"):

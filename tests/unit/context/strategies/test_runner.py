@@ -315,7 +315,7 @@ async def test_a_hook_that_blocks_leaves_everything_as_it_was(counter: TokenCoun
     assert not (tmp_path / "second").exists()
 
 
-async def test_words_of_a_situation_without_messages_are_refused(counter: TokenCounter):
+async def test_a_history_of_one_message_is_refused_by_every_strategy(counter: TokenCounter):
     history = History()
     history.user("only this")
     assert effective_history(history.path)[0].blocks == (Text("only this"),)
