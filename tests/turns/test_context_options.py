@@ -160,11 +160,15 @@ async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path
         await engine.idle()
         (condense,) = bodies(engine, Condense)
         assert any("src/secret_plan.py" in line for line in condense.receipt)
-        await engine.append_receipt(next(e.id for e in path_of(engine) if e.body is condense))
+        condense_id = next(entry.id for entry in path_of(engine) if entry.body is condense)
+        await engine.append_receipt(condense_id)
         await recorder.turn("go on")
         for no_condense in (1, 999):
             with pytest.raises(CommandRefused, match=f"e{no_condense} is no condense"):
                 await engine.append_receipt(no_condense)
+        await engine.rewind((await engine.read.rewind_points())[0].entry_id)
+        with pytest.raises(CommandRefused, match="is no condense of this conversation"):
+            await engine.append_receipt(condense_id)
     assert "src/secret_plan.py" in str(model.requests[-1].messages[0])
 
 
