@@ -11,6 +11,9 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import PassMetrics
 from roo_tui.domain.tagged import TaggedBy
 
+Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
+"""A preset of the strategy `smart`; blank means what the settings say."""
+
 TodoState = Literal["pending", "in_progress", "done"]
 Todos = tuple[tuple[str, TodoState], ...]
 """A todo list: (text, state) pairs in order."""
@@ -251,7 +254,7 @@ class Comparison:
     """What one strategy came to on one conversation. `survived` of `artefacts` are in context; cost in US dollars."""
 
     strategy: str
-    preset: str
+    preset: Preset
     tokens_before: int
     tokens_after: int
     artefacts: int

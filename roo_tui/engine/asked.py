@@ -1,17 +1,15 @@
 """A condense as a person asks for it, and what it would do as a person is shown it."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from roo_tui.context.options import ContextOptions
 from roo_tui.domain.entries import Body
 from roo_tui.domain.markers import Condense, Mask, Truncation
-from roo_tui.domain.views import CondensePlan
+from roo_tui.domain.views import CondensePlan, Preset
 
 if TYPE_CHECKING:  # the strategies are loaded at the first reduction, not at start
     from roo_tui.context.strategies.protocol import Plan
-
-Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
 
 
 @dataclass(frozen=True, slots=True)

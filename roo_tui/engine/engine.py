@@ -15,9 +15,9 @@ from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import Comparison, CondensePlan
+from roo_tui.domain.views import Comparison, CondensePlan, Preset
 from roo_tui.engine import importing
-from roo_tui.engine.asked import Asked, Preset
+from roo_tui.engine.asked import Asked
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.comparing import compare
 from roo_tui.engine.demo import DEMO_PROFILE
@@ -219,11 +219,14 @@ class Engine:
         """Answer a question; one that is no longer open is ignored."""
         self._runtime.questions.answer(question_id, option_id, text)
 
-    def cancel(self) -> None:
-        """Interrupt the turn or condense that runs. What was streamed is kept. Returns at once."""
-        if self.busy and not self._cancelling and self._job is not None:
+    def cancel(self) -> bool:
+        """Interrupt the turn or condense that runs; what was streamed is kept. Return whether there was any."""
+        if self._job is None or not self.busy:
+            return False
+        if not self._cancelling:
             self._cancelling = True
             self._job.cancel()
+        return True
 
     # Context.
 
@@ -371,13 +374,11 @@ class Engine:
 
     def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         self._cancelling = False
-        self.read.busy = True
         self._job = asyncio.create_task(work)
         self._job.add_done_callback(self._ended)
         return self._job
 
     def _ended(self, job: asyncio.Task[None]) -> None:
-        self.read.busy = False
         if not job.cancelled() and (error := job.exception()) is not None:
             log.error("a job failed", exc_info=error)
 

@@ -34,7 +34,6 @@ class Reader:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self.session: Session | None = None
-        self.busy = False
 
     async def rows(self) -> tuple[Row, ...]:
         """Return the whole transcript of the open task."""
@@ -79,9 +78,6 @@ class Reader:
 
     def questions(self) -> tuple[Question, ...]:
         return self._runtime.questions.pending()
-
-    def turn_running(self) -> bool:
-        return self.busy
 
     async def tasks(self) -> list[TaskInfo]:
         """Return the tasks that hold anything, newest first."""

@@ -19,9 +19,9 @@ from textual.screen import Screen
 
 from roo_tui import paths
 from roo_tui.domain.errors import MissingKey, RooError
+from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import clean
 from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.screens.chat import ChatScreen
 from roo_tui.tui.terminal_watch import watch_terminal
@@ -40,7 +40,7 @@ _SWITCH_S = 0.001
 _TWICE_S = 2.0
 """Two presses of Ctrl+C within this time leave."""
 
-BuildEngine = Callable[[bool], EngineProtocol]
+BuildEngine = Callable[[bool], EngineApi]
 """Imports and makes the engine, of the demo where the argument is true. Runs in a thread. Raises MissingKey."""
 
 
@@ -69,7 +69,7 @@ class RooApp(App[int]):
         self._wanted_theme = theme
         self._chat: ChatScreen | None = None
         self._leaves_until = 0.0
-        self.engine: EngineProtocol | None = None
+        self.engine: EngineApi | None = None
         self.farewell = ""
         """How to go on with what was left, once the app has ended."""
         for own in THEMES:
@@ -133,7 +133,7 @@ class RooApp(App[int]):
         finally:
             events.cancel()
 
-    async def _open_task(self, engine: EngineProtocol) -> None:
+    async def _open_task(self, engine: EngineApi) -> None:
         """Open the wanted task; where that cannot be done, say so and open a new one."""
         wanted = self._resume or (await engine.latest_task() if self._latest else None)
         if wanted:
@@ -231,7 +231,7 @@ def run(
 ) -> int:
     """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
 
-    def build(as_demo: bool) -> EngineProtocol:
+    def build(as_demo: bool) -> EngineApi:
         from roo_tui.engine import Engine, sample_workspace
         from roo_tui.settings import find_key
 

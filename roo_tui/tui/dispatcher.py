@@ -10,9 +10,9 @@ from textual.notifications import SeverityLevel
 from roo_tui.domain import events as ev
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow, ToolRow
+from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import one_line
 from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.chat import ChatScreen
 
@@ -26,7 +26,7 @@ class Dispatcher:
     It listens from the moment it is made; `run` shows what comes.
     """
 
-    def __init__(self, engine: EngineProtocol, screen: ChatScreen) -> None:
+    def __init__(self, engine: EngineApi, screen: ChatScreen) -> None:
         self._engine = engine
         self._screen = screen
         self._events = engine.subscribe()
@@ -133,7 +133,7 @@ class Dispatcher:
         screen.show_condensing(False)
         screen.show_header(read.header())
         screen.show_context(read.context_use())
-        screen.show_turn(read.turn_running())
+        screen.show_turn(False)
         await screen.show_queue(read.queue())
         await screen.questions.show(read.questions())
         # Showing a conversation does not wait for its tokens to be counted, nor for the model's SDK.

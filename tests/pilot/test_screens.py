@@ -19,11 +19,11 @@ from roo_tui.domain.views import (
     RewindPreview,
     Row,
 )
+from roo_tui.engine_api import EngineApi
 from roo_tui.llm.options import Profile
 from roo_tui.settings import Settings
 from roo_tui.tui import words
 from roo_tui.tui.app import RooApp
-from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.screens.settings import SettingsScreen
 from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import Started, started
@@ -530,7 +530,7 @@ async def test_settings_explain_the_threshold_without_a_known_window() -> None:
 async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
     engine = FakeEngine()
 
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         if not demo:
             raise MissingKey("")
         return engine
@@ -548,7 +548,7 @@ async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
 
 
 async def test_no_key_and_quit_leaves_at_once() -> None:
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         raise MissingKey("")
 
     app = RooApp(build)
@@ -565,7 +565,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
 
     engine, ready = FakeEngine(), threading.Event()
 
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         assert ready.wait(10)
         return engine
 
@@ -583,7 +583,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
 
 
 async def test_an_engine_that_cannot_start_ends_with_a_sentence() -> None:
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         raise StoreError("The database was written by a newer version.")
 
     app = RooApp(build)

@@ -109,9 +109,6 @@ class FakeReader:
     def questions(self) -> tuple[Question, ...]:
         return self.open_questions
 
-    def turn_running(self) -> bool:
-        return self.running
-
     async def tasks(self) -> list[TaskInfo]:
         return self.all_tasks
 
@@ -246,8 +243,9 @@ class FakeEngine:
         self.read.open_questions = tuple(one for one in self.read.open_questions if one.id != question_id)
         self.emit(ev.QuestionClosed(TASK, question_id, option_id))
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
         self._called("cancel")
+        return self.busy
 
     async def condense(self, instructions: str = "", *, strategy: str = "", preset: Any = "") -> None:
         self._called("condense", instructions, *((strategy, preset) if strategy else ()))

@@ -128,9 +128,10 @@ class ScriptedEngine:
         self.calls.append(("answer", question_id, option_id, text))
         self._answered.set()
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
         self.calls.append(("cancel",))
         self._cancelled.set()
+        return True
 
     async def idle(self) -> None:
         if self._job is not None:

@@ -18,9 +18,9 @@ from textual.screen import Screen
 
 from roo_tui.commands import by_slash
 from roo_tui.domain.errors import MissingKey, RooError
+from roo_tui.engine_api import EngineApi
 from roo_tui.tui import words
 from roo_tui.tui.bindings import bindings_of, footer_keys, slash_suggestions
-from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.widgets.context_bar import ContextBar
 from roo_tui.tui.widgets.footer import Footer
@@ -58,7 +58,7 @@ class ChatScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.engine: EngineProtocol | None = None
+        self.engine: EngineApi | None = None
         """None until it is ready."""
         self._held: list[str] = []
         self._turn_running = False
@@ -112,7 +112,7 @@ class ChatScreen(Screen[None]):
         """What waits for an answer."""
         return self.query_one(QuestionStack)
 
-    async def attach(self, engine: EngineProtocol) -> None:
+    async def attach(self, engine: EngineApi) -> None:
         """The engine is ready: take its commands and files, and send what was typed meanwhile."""
         self.engine = engine
         self.prompt.commands = slash_suggestions(engine.read.custom_commands())
@@ -123,7 +123,7 @@ class ChatScreen(Screen[None]):
             await self._submit(text)
 
     @work(group="warm up", exclusive=True)
-    async def warm_up(self, engine: EngineProtocol) -> None:
+    async def warm_up(self, engine: EngineApi) -> None:
         """A conversation is shown: load what drawing and asking need next, so that nothing waits for it then.
 
         Each step holds Python for up to a fifth of a second, so none begins while somebody types.
@@ -295,7 +295,7 @@ class ChatScreen(Screen[None]):
         handler: Callable[[str], None] = getattr(ChatCommands(self), command_id)
         handler(arguments)
 
-    def do(self, call: Callable[[EngineProtocol], Awaitable[Any]], done: str = "") -> None:
+    def do(self, call: Callable[[EngineApi], Awaitable[Any]], done: str = "") -> None:
         """Ask the engine for something; what it refuses becomes a notice."""
         if self.engine is None:
             self.tell(words.STARTING)
@@ -303,7 +303,7 @@ class ChatScreen(Screen[None]):
             self._call(self.engine, call, done)
 
     @work(group="engine calls")
-    async def _call(self, engine: EngineProtocol, call: Callable[[EngineProtocol], Awaitable[Any]], done: str) -> None:
+    async def _call(self, engine: EngineApi, call: Callable[[EngineApi], Awaitable[Any]], done: str) -> None:
         try:
             await call(engine)
         except RooError as error:

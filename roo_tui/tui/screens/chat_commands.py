@@ -59,9 +59,8 @@ class ChatCommands:
         panel = chat.questions.panel
         if chat.prompt.less() or (panel is not None and panel.less()):
             return
-        if chat.engine is not None and chat.engine.busy:
+        if chat.engine is not None and chat.engine.cancel():
             chat.show_hint(words.CANCELLING)
-            chat.engine.cancel()
         else:
             chat.notices.dismiss()
         chat.prompt.area.focus()

@@ -9,9 +9,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from roo_tui.domain.errors import RooError, WouldOverwrite
+from roo_tui.engine_api import EngineApi, SettingsView
 from roo_tui.prompt_files import render
 from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
 
 if TYPE_CHECKING:
     from roo_tui.domain.ids import EntryId
@@ -25,7 +25,7 @@ class Flows:
         self._chat = chat
 
     @property
-    def _engine(self) -> EngineProtocol:
+    def _engine(self) -> EngineApi:
         if self._chat.engine is None:
             raise RooError(words.STARTING)
         return self._chat.engine
@@ -168,7 +168,7 @@ class Flows:
         engine, chat = self._engine, self._chat
         prompt = await asyncio.to_thread(render, "condense/request")
 
-        async def change(changes: dict[str, Any]) -> Any:
+        async def change(changes: dict[str, object]) -> SettingsView:
             await engine.change_settings(changes)
             return engine.settings
 

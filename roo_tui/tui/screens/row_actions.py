@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roo_tui.domain.ids import parse_entry_ref
+from roo_tui.engine_api import EngineApi
 from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
 
 if TYPE_CHECKING:
     from roo_tui.domain.views import Row
@@ -38,7 +38,7 @@ class RowActions:
             case "copy":
                 chat.do(lambda engine: self._copy(engine, key))
 
-    async def _retry(self, engine: EngineProtocol, key: str) -> None:
+    async def _retry(self, engine: EngineApi, key: str) -> None:
         from roo_tui.domain.views import FailureRow
 
         row = await _row(engine, key)
@@ -47,11 +47,11 @@ class RowActions:
         else:
             await engine.submit("")
 
-    async def _condense_instead(self, engine: EngineProtocol, key: str) -> None:
+    async def _condense_instead(self, engine: EngineApi, key: str) -> None:
         await engine.undo(parse_entry_ref(key))
         await engine.condense()
 
-    async def _copy(self, engine: EngineProtocol, key: str) -> None:
+    async def _copy(self, engine: EngineApi, key: str) -> None:
         from roo_tui.tui.widgets.rows import text_of
 
         row = await _row(engine, key)
@@ -60,5 +60,5 @@ class RowActions:
             self._chat.tell(words.COPIED)
 
 
-async def _row(engine: EngineProtocol, key: str) -> Row | None:
+async def _row(engine: EngineApi, key: str) -> Row | None:
     return next((row for row in await engine.read.rows() if row.key == key), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
@@ -12,15 +12,16 @@ from textual.widgets import Button, Static
 
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.views import ContextUse
+from roo_tui.engine_api import SettingsView
 from roo_tui.plain_text import clean
-from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, Settings, fields
+from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, fields
 from roo_tui.tui import words
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.page import Page
 
-Changes = dict[str, Any]
-ChangeSettings = Callable[[Changes], Awaitable[Settings]]
+Changes = dict[str, object]
+ChangeSettings = Callable[[Changes], Awaitable[SettingsView]]
 """Saves changes at once and returns the settings as they are then. Raises RooError."""
 
 
@@ -37,7 +38,7 @@ class SettingsScreen(Page[Changes | None]):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SettingsView,
         use: ContextUse,
         themes: Sequence[str],
         change: ChangeSettings,
@@ -50,7 +51,7 @@ class SettingsScreen(Page[Changes | None]):
         self._themes = ("", *themes)
         self._change = change
         self._condense_prompt = condense_prompt
-        self._draft: dict[str, Any] = {}
+        self._draft: Changes = {}
         self._problems: dict[str, str] = {}
 
     def body(self) -> Iterable[Widget]:
@@ -94,12 +95,12 @@ class SettingsScreen(Page[Changes | None]):
             field = replace(field, choices=self._themes)
         value = self._draft.get(key, self._settings.value(key))
         if field.choices and value not in field.choices:
-            field = replace(field, choices=(*field.choices, value))
+            field = replace(field, choices=(*field.choices, str(value)))
         default = self._condense_prompt if key == "context.condense_prompt" else ""
         return FieldRow(key, field, value, self._settings.source.get(key, "default"), default)
 
     def on_mount(self) -> None:
-        self._explain_threshold(self._settings.context.threshold_percent)
+        self._explain_threshold(self._settings.value("context.threshold_percent"))
         self.query("#form Switch, #form Select, #form Input").first().focus()
 
     @on(FieldRow.Edited)
@@ -117,7 +118,7 @@ class SettingsScreen(Page[Changes | None]):
         if event.key == "context.threshold_percent" and not event.problem:
             self._explain_threshold(event.value)
 
-    def _explain_threshold(self, percent: int | Literal["auto"]) -> None:
+    def _explain_threshold(self, percent: object) -> None:
         """Say what the threshold is in tokens of the current model's window, and why an adapting one stands there."""
         window = self._use.window
         if percent == "auto":
@@ -126,7 +127,7 @@ class SettingsScreen(Page[Changes | None]):
                     row.set_note(self._use.threshold_note or words.SETTINGS_THRESHOLD_AUTO)
             return
         for row in self.query(FieldRow):
-            if row.key == "context.threshold_percent" and window:
+            if row.key == "context.threshold_percent" and window and isinstance(percent, int):
                 tokens = -(-percent * window // 100)
                 over = window - window // 10 - self._use.reserved + 1
                 row.set_note(
@@ -160,7 +161,7 @@ class SettingsScreen(Page[Changes | None]):
             {name: value for name, value in values.items() if name == "provider" or value != getattr(usual, name)}
         )
 
-    def _draft_or_saved(self, key: str) -> Any:
+    def _draft_or_saved(self, key: str) -> object:
         return self._draft.get(key, self._settings.value(key))
 
     @work(exclusive=True, group="profile")
@@ -185,7 +186,7 @@ class SettingsScreen(Page[Changes | None]):
             no=words.PROFILE_DELETE_NO,
         )
         if await self.app.push_screen_wait(screen):
-            changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
+            changes: Changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
             await self._save_profiles(changes, words.PROFILE_DELETED.format(name=name))
 
     async def _save_profiles(self, changes: Changes, done: str) -> None:
