@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from roo_tui.domain.views import Row, UserRow
-from roo_tui.tui.widgets.transcript import Transcript
+from roo_tui.tui.widgets.transcript import TranscriptView
 
 
 async def ask(base_url: str, words: str) -> AsyncIterator[str]:
@@ -55,7 +55,7 @@ class TranscriptApp(App[None]):
         self._count = 0
 
     def compose(self) -> ComposeResult:
-        yield Transcript()
+        yield TranscriptView()
         yield Input(placeholder="Ask the floor")
 
     def on_mount(self) -> None:
@@ -66,7 +66,7 @@ class TranscriptApp(App[None]):
         self.run_worker(self._answer(words))
 
     async def _answer(self, words: str) -> None:
-        transcript = self.query_one(Transcript)
+        transcript = self.query_one(TranscriptView)
         self._count += 1
         transcript.upsert([Row(f"e{self._count}", self._count, UserRow(words, 0))])
         key = f"live:{self._count}"

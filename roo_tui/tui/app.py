@@ -21,7 +21,7 @@ from roo_tui import paths
 from roo_tui.domain.errors import MissingKey, RooError
 from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.screens.chat import ChatScreen
 from roo_tui.tui.terminal_watch import watch_terminal
@@ -53,7 +53,7 @@ def _palette() -> type[Provider]:
 class RooApp(App[int]):
     """Ends with 0, or 1 after an unexpected error. `resume` is a task id; `latest` opens the newest task instead."""
 
-    TITLE = words.APP
+    TITLE = strings.APP
     COMMANDS = {_palette}
     # Textual reads the stylesheets of screens that are pushed, not of the default one.
     CSS_PATH = "screens/chat.tcss"
@@ -88,7 +88,7 @@ class RooApp(App[int]):
 
     def on_mount(self) -> None:
         if self._wanted_theme and self._wanted_theme not in self.available_themes:
-            sentence = words.NO_SUCH_THEME.format(name=self._wanted_theme)
+            sentence = strings.NO_SUCH_THEME.format(name=self._wanted_theme)
             self.call_after_refresh(self.notify, sentence, severity="warning")
         # The terminal comes back empty from a suspension, also where nothing has changed here.
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
@@ -147,7 +147,7 @@ class RooApp(App[int]):
 
     def on_chat_screen_demo_wanted(self) -> None:
         """Start again, as the demo."""
-        self.chat.show_activity(words.STARTING)
+        self.chat.show_activity(strings.STARTING)
         self._start_engine(True)
 
     def on_chat_screen_theme_chosen(self, event: ChatScreen.ThemeChosen) -> None:
@@ -184,7 +184,7 @@ class RooApp(App[int]):
                 if await engine.read.rows():
                     header = engine.read.header()
                     options = "--demo " if header.demo else ""
-                    self.farewell = words.RESUME_WITH.format(options=options, task_id=header.task_id)
+                    self.farewell = strings.RESUME_WITH.format(options=options, task_id=header.task_id)
                 await engine.close()
             except RooError as error:
                 log.warning("closing: %s", error)
@@ -194,15 +194,15 @@ class RooApp(App[int]):
         """Ctrl+C copies what is selected; without a selection, twice within two seconds leaves."""
         if text := self.screen.get_selected_text():
             self.copy_to_clipboard(text)
-            self.notify(words.COPIED)
+            self.notify(strings.COPIED)
         elif monotonic() < self._leaves_until:
             self.run_worker(self.action_quit())
         else:
             self._leaves_until = monotonic() + _TWICE_S
-            self.notify(words.QUIT_AGAIN, timeout=_TWICE_S)
+            self.notify(strings.QUIT_AGAIN, timeout=_TWICE_S)
 
     def _give_up(self, sentence: str) -> None:
-        self.exit(1, return_code=1, message=Text(f"{words.START_FAILED_TITLE}: {clean(sentence)}"))
+        self.exit(1, return_code=1, message=Text(f"{strings.START_FAILED_TITLE}: {clean(sentence)}"))
 
     def _handle_exception(self, error: Exception) -> None:
         """The last resort: no traceback on screen, it goes to the log file, which the message names."""
@@ -211,7 +211,7 @@ class RooApp(App[int]):
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
-        self.panic(Text(words.UNEXPECTED.format(file=paths.log_file())))
+        self.panic(Text(strings.UNEXPECTED.format(file=paths.log_file())))
 
 
 def _collect_garbage_again() -> None:

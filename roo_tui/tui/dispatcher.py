@@ -12,7 +12,7 @@ from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow, ToolRow
 from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.chat import ChatScreen
 
@@ -96,15 +96,15 @@ class Dispatcher:
             case ev.QuestionClosed(question_id=question_id):
                 await screen.questions.close_question(question_id)
             case ev.CondensePending():
-                screen.show_hint(words.CONDENSE_PENDING)
+                screen.show_hint(strings.CONDENSE_PENDING)
             case ev.CondenseStarted():
                 self._summary_length = 0
                 screen.show_condensing(True)
                 screen.show_empty(False)
-                screen.transcript.set_status(f"{words.CONDENSING}  {words.ESC_CANCELS}")
+                screen.transcript.set_status(f"{strings.CONDENSING}  {strings.ESC_CANCELS}")
             case ev.CondenseText(text=text):
                 self._summary_length += len(text)
-                self._arriving[""] = (words.CONDENSING, self._summary_length)
+                self._arriving[""] = (strings.CONDENSING, self._summary_length)
             case ev.CondenseEnded():
                 self._end_condense(event)
             case ev.ContextChanged(use=use):
@@ -143,7 +143,7 @@ class Dispatcher:
 
     def _set_rows(self, rows: Sequence[Row]) -> None:
         self._remember_calls(rows, anew=True)
-        self._screen.show_empty(not rows, words.DEMO_TASK if self._engine.read.header().demo else "")
+        self._screen.show_empty(not rows, strings.DEMO_TASK if self._engine.read.header().demo else "")
         self._screen.transcript.set_rows(rows)
 
     def _add(self, entries: Sequence[Entry]) -> None:
@@ -222,8 +222,8 @@ class Dispatcher:
         """Show how far calls and a summary have arrived: once a batch, not once a fragment."""
         for key, (name, length) in self._arriving.items():
             if not key:
-                text = words.CONDENSING_MORE.format(count=exact(length))
-                self._screen.transcript.set_status(f"{text}  {words.ESC_CANCELS}")
+                text = strings.CONDENSING_MORE.format(count=exact(length))
+                self._screen.transcript.set_status(f"{text}  {strings.ESC_CANCELS}")
             elif length:
                 self._screen.transcript.upsert((_arriving_row(key, name, length),))
 
@@ -234,14 +234,14 @@ class Dispatcher:
         if event.what == "request":
             self._drop_live()
         if event.seconds <= 0:
-            self._screen.transcript.set_status(words.CONDENSING if event.what == "condense" else None)
+            self._screen.transcript.set_status(strings.CONDENSING if event.what == "condense" else None)
             return
         # The reason comes last: where the line is too short for all of it, the wait and the way out still show.
-        text = words.RETRY.format(
+        text = strings.RETRY.format(
             seconds=f"{event.seconds:.0f}",
             attempt=event.attempt,
             of=event.of,
-            cancel=words.ESC_CANCELS,
+            cancel=strings.ESC_CANCELS,
             reason=one_line(event.reason, 200),
         )
         self._screen.transcript.set_status(text)
@@ -256,9 +256,9 @@ class Dispatcher:
                 # That one comes near was said before it.
                 screen.notices.let_go()
             case "refused":
-                screen.tell(words.CONDENSE_REFUSED.format(message=event.message), "warning")
+                screen.tell(strings.CONDENSE_REFUSED.format(message=event.message), "warning")
             case "cancelled":
-                screen.tell(words.CONDENSE_CANCELLED)
+                screen.tell(strings.CONDENSE_CANCELLED)
             case "failed" | "truncated":
                 if event.message:
                     screen.tell(event.message, "warning")

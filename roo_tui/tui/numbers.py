@@ -2,7 +2,7 @@
 
 import time
 
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 def short_tokens(count: int) -> str:
@@ -30,12 +30,12 @@ def age(at_ms: int, now_ms: int) -> str:
     """Return how long ago something was, in its largest fitting unit."""
     minutes = max(0, now_ms - at_ms) // 60_000
     if minutes < 1:
-        return words.JUST_NOW
+        return strings.JUST_NOW
     if minutes < 60:
-        return words.MINUTES_AGO.format(count=minutes)
+        return strings.MINUTES_AGO.format(count=minutes)
     if minutes < 48 * 60:
-        return words.HOURS_AGO.format(count=minutes // 60)
-    return words.DAYS_AGO.format(count=minutes // 1_440)
+        return strings.HOURS_AGO.format(count=minutes // 60)
+    return strings.DAYS_AGO.format(count=minutes // 1_440)
 
 
 def clock(at_ms: int) -> str:

@@ -6,7 +6,7 @@ from roo_tui.domain import events as ev
 from roo_tui.domain.entries import QueuedMessage
 from roo_tui.domain.errors import CommandRefused, MissingKey, WouldOverwrite
 from roo_tui.domain.views import AnswerRow, ReductionRow, Row, UserRow
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.approval import ApprovalPanel
 from roo_tui.tui.widgets.footer import Footer
 from roo_tui.tui.widgets.header import HeaderBar
@@ -91,7 +91,7 @@ async def test_a_message_typed_while_a_turn_runs_is_queued_and_can_be_edited_and
     async with started() as screen:
         screen.engine.begin_turn()
         await screen.settle()
-        assert words.PROMPT_QUEUE in screen.text()
+        assert strings.PROMPT_QUEUE in screen.text()
         for text in ("also this", "and that"):
             await screen.type(text)
             await screen.press("enter")
@@ -228,7 +228,7 @@ async def test_without_a_key_the_demo_is_offered_and_the_words_are_kept() -> Non
     async with started(engine) as screen:
         await screen.type("hello")
         await screen.press("enter")
-        assert words.NO_KEY_TITLE in screen.text()
+        assert strings.NO_KEY_TITLE in screen.text()
         await screen.press("enter")
         await screen.settle()
         assert screen.prompt == "hello"
@@ -342,14 +342,14 @@ async def test_condensing_shows_in_header_transcript_and_footer_and_typing_goes_
         screen.engine.emit(ev.CondenseText(TASK, "c1", "some of the summary"))
         await screen.settle()
         assert screen.prompt == "typed while it condenses"
-        assert words.CONDENSING in screen.text(screen.chat.query_one(HeaderBar))
-        assert words.CONDENSING in screen.text(screen.chat.transcript)
-        assert words.CONDENSING in screen.text(screen.chat.query_one(Footer))
+        assert strings.CONDENSING in screen.text(screen.chat.query_one(HeaderBar))
+        assert strings.CONDENSING in screen.text(screen.chat.transcript)
+        assert strings.CONDENSING in screen.text(screen.chat.query_one(Footer))
         await screen.press("escape")
         assert screen.called("cancel") == [()]
         screen.engine.emit(ev.CondenseEnded(TASK, "c1", "cancelled"))
         await screen.settle()
-        assert words.CONDENSING not in screen.text()
+        assert strings.CONDENSING not in screen.text()
 
 
 async def test_a_condense_takes_away_the_sentence_that_one_is_near_but_no_warning() -> None:
@@ -443,7 +443,7 @@ async def test_c_on_a_row_copies_it() -> None:
         await screen.press("shift+tab")
         await screen.press("end", "c")
         assert screen.app.clipboard == "copy [me]"
-        assert words.COPIED in screen.notices()
+        assert strings.COPIED in screen.notices()
 
 
 async def test_a_on_a_condense_row_appends_its_receipt() -> None:
@@ -456,7 +456,7 @@ async def test_a_on_a_condense_row_appends_its_receipt() -> None:
         await screen.press("shift+tab")
         await screen.press("end", "a")
         assert screen.called("append_receipt") == [(7,)]
-        assert words.RECEIPT_APPENDED in screen.text()
+        assert strings.RECEIPT_APPENDED in screen.text()
 
 
 @pytest.mark.line("A4")
@@ -509,7 +509,7 @@ async def test_ctrl_c_twice_quits_and_says_how_to_go_on() -> None:
     engine.append(Row("e1", 1, UserRow("hello", T0)))
     async with started(engine) as screen:
         await screen.press("ctrl+c")
-        assert words.QUIT_AGAIN in screen.text()
+        assert strings.QUIT_AGAIN in screen.text()
         assert screen.called("close") == []
         await screen.press("ctrl+c")
         assert screen.called("close") == [()]
@@ -569,12 +569,12 @@ async def test_a_long_error_takes_more_lines_and_hides_neither_prompt_nor_panel(
 
 async def test_an_empty_task_says_what_to_do_until_its_first_row() -> None:
     async with started() as screen:
-        assert words.WELCOME_TITLE in screen.text()
+        assert strings.WELCOME_TITLE in screen.text()
         await screen.press("enter")
         assert (screen.called("submit"), screen.prompt) == ([], "")
         screen.engine.append(Row("e1", 1, UserRow("hello", T0)))
         await screen.settle()
-        assert words.WELCOME_TITLE not in screen.text()
+        assert strings.WELCOME_TITLE not in screen.text()
         assert "hello" in screen.text()
 
 
@@ -583,11 +583,11 @@ async def test_the_demo_suggests_a_task_that_a_key_puts_into_the_prompt(key: str
     engine = FakeEngine()
     engine.set_header(demo=True)
     async with started(engine) as screen:
-        assert words.WELCOME_DEMO.format(task=words.DEMO_TASK) in screen.text()
+        assert strings.WELCOME_DEMO.format(task=strings.DEMO_TASK) in screen.text()
         await screen.press(key)
-        assert screen.prompt == words.DEMO_TASK
+        assert screen.prompt == strings.DEMO_TASK
         await screen.press("enter")
-        assert screen.called("submit") == [(words.DEMO_TASK,)]
+        assert screen.called("submit") == [(strings.DEMO_TASK,)]
 
 
 async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
@@ -595,7 +595,7 @@ async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
         await screen.type("copy me")
         await screen.press("f7", "ctrl+c")
         assert screen.app.clipboard == "copy me"
-        assert words.QUIT_AGAIN not in screen.notices()
+        assert strings.QUIT_AGAIN not in screen.notices()
 
 
 async def test_page_keys_scroll_the_transcript_while_the_prompt_has_the_focus() -> None:

@@ -22,7 +22,7 @@ from roo_tui.domain.views import (
 from roo_tui.engine_api import EngineApi
 from roo_tui.llm.options import Profile
 from roo_tui.settings import Settings
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.app import RooApp
 from roo_tui.tui.screens.settings import SettingsScreen
 from tests.support.fake_engine import T0, TASK, FakeEngine
@@ -90,7 +90,7 @@ async def test_files_a_person_changed_are_overwritten_only_after_a_question() ->
 async def test_without_snapshots_only_the_conversation_goes_back() -> None:
     async with started(engine_with_points(possible=False)) as screen:
         await screen.press("ctrl+r")
-        assert words.REWIND_FILES_IMPOSSIBLE in screen.text()
+        assert strings.REWIND_FILES_IMPOSSIBLE in screen.text()
         await screen.press("b", "f")
         assert screen.called("rewind") == []
         await screen.press("enter")
@@ -117,7 +117,7 @@ async def test_escape_leaves_the_rewind_screen_and_nothing_happens() -> None:
 async def test_rewind_of_an_empty_task_says_so() -> None:
     async with started() as screen:
         await screen.press("ctrl+r")
-        assert words.REWIND_EMPTY in screen.text()
+        assert strings.REWIND_EMPTY in screen.text()
 
 
 def tasks(count: int) -> list[TaskInfo]:
@@ -146,7 +146,7 @@ async def test_arrows_move_in_the_list_of_tasks_and_escape_clears_the_search_fir
     async with started(engine) as screen:
         await screen.press("f3")
         await screen.type("zzz")
-        assert words.TASKS_NONE_FOUND in screen.text()
+        assert strings.TASKS_NONE_FOUND in screen.text()
         await screen.press("escape", "down", "down", "enter")
         assert screen.called("open_task") == [("id3",)]
 
@@ -238,7 +238,7 @@ async def test_the_context_screen_of_an_empty_task_says_so() -> None:
     async with started() as screen:
         await screen.pilot.click("ContextMeter")
         await screen.settle()
-        assert words.CONTEXT_EMPTY in screen.text()
+        assert strings.CONTEXT_EMPTY in screen.text()
         await screen.press("escape")
         assert screen.app.screen is screen.chat
 
@@ -246,13 +246,13 @@ async def test_the_context_screen_of_an_empty_task_says_so() -> None:
 async def test_x_pins_the_entry_under_the_cursor_and_takes_its_pin_off() -> None:
     async with started(engine_with_context()) as screen:
         await screen.press("f5")
-        assert "x pin" in screen.text() and words.CONTEXT_PIN not in screen.text()
+        assert "x pin" in screen.text() and strings.CONTEXT_PIN not in screen.text()
         await screen.press("up", "x")
         shown = screen.text()
         assert any("● e3" in line for line in shown.splitlines())
-        assert words.CONTEXT_PINNED.format(count=1) in shown
+        assert strings.CONTEXT_PINNED.format(count=1) in shown
         await screen.press("x")
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
         assert screen.called("pin") == [(3, True), (3, False)]
 
 
@@ -261,10 +261,10 @@ async def test_a_pin_of_a_hidden_entry_is_listed_and_can_be_taken_off() -> None:
     engine.read.all_pinned = (1,)
     async with started(engine) as screen:
         await screen.press("f5")
-        assert words.CONTEXT_PINNED_HIDDEN in screen.text()
+        assert strings.CONTEXT_PINNED_HIDDEN in screen.text()
         await screen.press("home", "x")
         assert screen.called("pin") == [(1, False)]
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
 
 
 async def test_a_pin_that_is_refused_says_why_and_marks_nothing() -> None:
@@ -273,7 +273,7 @@ async def test_a_pin_that_is_refused_says_why_and_marks_nothing() -> None:
     async with started(engine) as screen:
         await screen.press("f5", "x")
         assert "e5 is [no] message." in screen.text()
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
 
 
 async def test_m_masks_what_stands_twice_and_goes_back_to_the_chat() -> None:
@@ -296,14 +296,14 @@ async def test_t_compares_the_strategies_and_enter_condenses_with_one() -> None:
     engine.may_compare.clear()
     async with started(engine) as screen:
         await screen.press("f5", "t")
-        assert words.COMPARE_RUNNING in screen.text()
+        assert strings.COMPARE_RUNNING in screen.text()
         engine.may_compare.set()
         await screen.until("smart balanced")
         assert screen.called("compare_strategies") == [(TASK,)]
         shown = " ".join(screen.text().split())
         assert "148,000 tokens now; 7 facts" in shown
         assert "61,230 59 % 7/7" in shown and "9,800 93 % 6/7" in shown
-        assert "Nothing stands [twice]." in shown and words.COMPARE_NO_MODEL in shown
+        assert "Nothing stands [twice]." in shown and strings.COMPARE_NO_MODEL in shown
         await screen.press("down", "enter")
         assert screen.called("condense") == [("", "smart", "balanced")]
         assert screen.app.screen is screen.chat
@@ -332,7 +332,7 @@ async def test_a_comparison_that_is_refused_says_why() -> None:
     async with started(engine) as screen:
         await screen.press("f5", "t")
         assert "The task holds no [messages]." in screen.text()
-        assert words.COMPARE_RUNNING not in screen.text()
+        assert strings.COMPARE_RUNNING not in screen.text()
 
 
 async def test_a_condense_is_forecast_before_it_is_made() -> None:
@@ -370,10 +370,10 @@ async def test_find_shows_where_hits_are_and_enter_goes_to_those_on_the_path() -
         await screen.press("ctrl+f")
         await screen.type("branch")
         await screen.press("enter")
-        assert words.FIND_OTHER_BRANCH in screen.notices()
+        assert strings.FIND_OTHER_BRANCH in screen.notices()
         await screen.press("ctrl+f")
         await screen.type("nowhere")
-        assert words.FIND_NOTHING in screen.text()
+        assert strings.FIND_NOTHING in screen.text()
 
 
 async def click_in_form(screen: Started, selector: str) -> None:
@@ -391,7 +391,7 @@ async def test_a_profile_is_copied_edited_and_deleted() -> None:
         await click_in_form(screen, "#profile-copy")
         await screen.type("not a name!")
         await screen.press("enter")
-        assert words.PROFILE_NAME_INVALID in screen.text()
+        assert strings.PROFILE_NAME_INVALID in screen.text()
         await screen.press("ctrl+u")
         await screen.type("fast")
         await screen.press("enter")
@@ -402,12 +402,12 @@ async def test_a_profile_is_copied_edited_and_deleted() -> None:
             "profile": "fast",
         }
         assert screen.called("change_settings") == [(changed,)]
-        assert words.PROFILE_MADE.format(name="fast") in screen.text()
+        assert strings.PROFILE_MADE.format(name="fast") in screen.text()
         await focus(screen, "profiles.fast.model", "Input")
         await screen.press("end")
         await screen.type("-x")
         await click_in_form(screen, "#profile-delete")
-        assert words.PROFILE_DELETE_TITLE.format(name="fast") in screen.text()
+        assert strings.PROFILE_DELETE_TITLE.format(name="fast") in screen.text()
         await screen.press("y")
         assert screen.called("change_settings")[1:] == [({"profiles.fast": None, "profile": "default"},)]
         await screen.press("escape")
@@ -460,7 +460,7 @@ async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None
                 },
             )
         ]
-        assert words.SETTINGS_SAVED in screen.notices()
+        assert strings.SETTINGS_SAVED in screen.notices()
 
 
 async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:
@@ -499,7 +499,7 @@ async def test_escape_asks_before_changes_are_lost() -> None:
     async with started() as screen:
         await open_settings(screen)
         await screen.press("space", "escape")
-        assert words.SETTINGS_DISCARD_ONE in screen.text()
+        assert strings.SETTINGS_DISCARD_ONE in screen.text()
         await screen.press("n")
         assert isinstance(screen.app.screen, SettingsScreen)
         await screen.press("escape")
@@ -538,7 +538,7 @@ async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
     app = RooApp(build)
     async with app.run_test(size=(80, 24)) as pilot:
         screen = Started(app, engine, pilot)
-        await screen.until(words.NO_KEY_TITLE)
+        await screen.until(strings.NO_KEY_TITLE)
         await screen.press("enter")
         await screen.until("claude-sonnet-5-5")
         assert screen.called("new_task") == [()]
@@ -554,7 +554,7 @@ async def test_no_key_and_quit_leaves_at_once() -> None:
     app = RooApp(build)
     async with app.run_test(size=(80, 24)) as pilot:
         screen = Started(app, FakeEngine(), pilot)
-        await screen.until(words.NO_KEY_TITLE)
+        await screen.until(strings.NO_KEY_TITLE)
         await screen.press("q")
     assert app.return_value == 0
 
@@ -574,7 +574,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
         screen = Started(app, engine, pilot)
         await screen.type("early bird")
         await screen.press("enter")
-        assert words.NOT_READY[:20] in screen.text()
+        assert strings.NOT_READY[:20] in screen.text()
         ready.set()
         async with asyncio.timeout(5):
             while not screen.called("submit"):

@@ -29,8 +29,8 @@ from roo_tui.domain.views import (
     ToolView,
     UserRow,
 )
-from roo_tui.tui.widgets.transcript import Transcript
-from roo_tui.tui.widgets.views.paper import GUTTER
+from roo_tui.tui.widgets.transcript import TranscriptView
+from roo_tui.tui.widgets.views.canvas import GUTTER
 
 _SUMMARY = "## Summary\n\n1. Primary request and intent\n2. Pending tasks"
 
@@ -46,18 +46,18 @@ class TranscriptApp(App[None]):
         self.said: list[tuple[str, ...]] = []
 
     def compose(self) -> ComposeResult:
-        yield Transcript()
+        yield TranscriptView()
         yield Input()
 
-    def on_transcript_row_activated(self, event: Transcript.RowActivated) -> None:
+    def on_transcript_view_row_activated(self, event: TranscriptView.RowActivated) -> None:
         self.said.append(("activated", event.key))
 
-    def on_transcript_row_action(self, event: Transcript.RowAction) -> None:
+    def on_transcript_view_row_action(self, event: TranscriptView.RowAction) -> None:
         self.said.append((event.action, event.key))
 
     @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
+    def transcript(self) -> TranscriptView:
+        return self.query_one(TranscriptView)
 
     def screen_lines(self) -> list[str]:
         return [strip.text.rstrip() for strip in self.transcript._screen_strips]
@@ -86,8 +86,8 @@ def _talk(count: int, seed: int = 7) -> list[Row]:
     return rows
 
 
-def _whole_text(transcript: Transcript) -> list[str]:
-    layout = transcript._sheet.layout
+def _whole_text(transcript: TranscriptView) -> list[str]:
+    layout = transcript._list.layout
     start = layout.spot_at(0)
     return [place.strip.text.rstrip() for place in layout.down(start)] if start else []
 
@@ -96,8 +96,8 @@ def _words(lines: list[str]) -> str:
     return "".join("".join(line[GUTTER:] for line in lines).split())
 
 
-async def _show(pilot: Pilot[None], rows: list[Row], focus: bool = True) -> Transcript:
-    transcript = pilot.app.query_one(Transcript)
+async def _show(pilot: Pilot[None], rows: list[Row], focus: bool = True) -> TranscriptView:
+    transcript = pilot.app.query_one(TranscriptView)
     transcript.set_rows(rows)
     if focus:
         transcript.focus()
@@ -193,13 +193,13 @@ async def test_a_click_on_the_first_line_opens_a_row_and_one_on_undo_acts():
     async with app.run_test(size=(110, 20)) as pilot:
         transcript = await _show(pilot, [_row(1, _condense())], focus=False)
         line = app.screen_lines()[0]
-        await pilot.click(Transcript, offset=(line.index("u undo"), 0))
+        await pilot.click(TranscriptView, offset=(line.index("u undo"), 0))
         assert app.said == [("undo", "e1")]
-        await pilot.click(Transcript, offset=(6, 0))
+        await pilot.click(TranscriptView, offset=(6, 0))
         await pilot.pause()
         assert app.said[1:] == [("activated", "e1")]
         assert "Pending tasks" in "\n".join(app.screen_lines())
-        await pilot.click(Transcript, offset=(8, 2))
+        await pilot.click(TranscriptView, offset=(8, 2))
         assert app.said[2:] == []
         assert transcript.text_selection is None
 
@@ -208,7 +208,7 @@ async def test_two_clicks_do_not_select_everything():
     app = TranscriptApp()
     async with app.run_test(size=(80, 20)) as pilot:
         transcript = await _show(pilot, _talk(4))
-        await pilot.click(Transcript, offset=(10, 3), times=2)
+        await pilot.click(TranscriptView, offset=(10, 3), times=2)
         assert transcript.text_selection is None
 
 
@@ -217,7 +217,7 @@ async def test_hovering_shows_the_keys_of_a_row():
     async with app.run_test(size=(110, 20)) as pilot:
         await _show(pilot, [_row(1, FailureRow("Condense failed", "busy"))], focus=False)
         assert "r retry" not in app.screen_lines()[0]
-        await pilot.hover(Transcript, offset=(6, 0))
+        await pilot.hover(TranscriptView, offset=(6, 0))
         assert "r retry" in app.screen_lines()[0]
         await pilot.hover(Input)
         assert "r retry" not in app.screen_lines()[0]
@@ -276,11 +276,11 @@ async def test_ten_thousand_rows_open_without_being_drawn():
     app = TranscriptApp()
     async with app.run_test(size=(100, 30)) as pilot:
         transcript = await _show(pilot, _talk(10_000))
-        drawn = [box for box in transcript._sheet.layout.boxes if box.pieces]
+        drawn = [box for box in transcript._list.layout.boxes if box.pieces]
         assert len(drawn) < 40
         await pilot.press("pageup", "pageup", "home")
         assert "question 0" in app.screen_lines()[0]
-        drawn = [box for box in transcript._sheet.layout.boxes if box.pieces]
+        drawn = [box for box in transcript._list.layout.boxes if box.pieces]
         assert len(drawn) < 120
 
 
@@ -290,7 +290,7 @@ async def test_drawings_of_rows_not_seen_for_long_are_forgotten():
         transcript = await _show(pilot, _talk(3_000))
         for _ in range(250):
             transcript.action_page(-1)
-        assert sum(bool(box.pieces) for box in transcript._sheet.layout.boxes) <= 400
+        assert sum(bool(box.pieces) for box in transcript._list.layout.boxes) <= 400
 
 
 async def test_another_conversation_shows_its_end_and_knows_no_opened_rows():
@@ -602,7 +602,7 @@ async def test_markup_and_escape_codes_are_inert_in_every_row(size: tuple[int, i
         assert "title" not in text
         if size[0] > 100:
             assert "[@click=app.quit]y[/]" in text
-        layout = transcript._sheet.layout
+        layout = transcript._list.layout
         start = layout.spot_at(0)
         assert start is not None
         for place in layout.down(start):
@@ -635,16 +635,16 @@ async def test_every_theme_draws_its_own_colours(theme: str):
     app = TranscriptApp()
     async with app.run_test(size=(100, 30)) as pilot:
         transcript = await _show(pilot, [_row(at, body) for at, body in enumerate(_BODIES)])
-        first = transcript._sheet.layout.look.palette
+        first = transcript._list.layout.look.palette
         app.theme = "gruvbox"
         await pilot.pause()
         app.theme = theme
         await pilot.pause()
         await pilot.pause()
-        palette = transcript._sheet.layout.look.palette
+        palette = transcript._list.layout.look.palette
         assert (palette == first) is (theme == "textual-dark")
         expected = None if theme.startswith("ansi") else transcript.background_colors[1].rich_color
-        assert palette.ground.bgcolor == expected
+        assert palette.background.bgcolor == expected
         assert transcript._screen_strips[0]._segments[0].style.bgcolor == expected
 
 
@@ -694,13 +694,13 @@ async def test_a_selection_gives_the_text_without_the_bar():
     app = TranscriptApp()
     async with app.run_test(size=(80, 20)) as pilot:
         transcript = await _show(pilot, [_row(1, UserRow("question", 0)), _row(2, AnswerRow("first\n\nsecond 日本 x"))])
-        await pilot.mouse_down(Transcript, offset=(GUTTER, 2))
-        await pilot.hover(Transcript, offset=(GUTTER + 6, 4))
-        await pilot.mouse_up(Transcript, offset=(GUTTER + 6, 4))
+        await pilot.mouse_down(TranscriptView, offset=(GUTTER, 2))
+        await pilot.hover(TranscriptView, offset=(GUTTER + 6, 4))
+        await pilot.mouse_up(TranscriptView, offset=(GUTTER + 6, 4))
         assert app.screen.get_selected_text() == "first\n\nsecond"
         selected = transcript._screen_strips[2]
         assert any(
-            style and style.bgcolor == transcript._sheet.layout.look.palette.selection.bgcolor
+            style and style.bgcolor == transcript._list.layout.look.palette.selection.bgcolor
             for _, style, _ in selected
         )
         assert app.said == []

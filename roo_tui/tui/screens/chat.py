@@ -19,7 +19,7 @@ from textual.screen import Screen
 from roo_tui.commands import by_slash
 from roo_tui.domain.errors import MissingKey, RooError
 from roo_tui.engine_api import EngineApi
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.bindings import bindings_of, footer_keys, slash_suggestions
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.widgets.context_bar import ContextBar
@@ -27,7 +27,7 @@ from roo_tui.tui.widgets.footer import Footer
 from roo_tui.tui.widgets.header import HeaderBar
 from roo_tui.tui.widgets.notice_line import NoticeLine
 from roo_tui.tui.widgets.prompt import Prompt
-from roo_tui.tui.widgets.question_panel import Answered
+from roo_tui.tui.widgets.question_panel import QuestionAnswered
 from roo_tui.tui.widgets.question_stack import QuestionStack
 from roo_tui.tui.widgets.queue_list import QueueList
 from roo_tui.tui.widgets.todo_list import TodoList
@@ -35,7 +35,7 @@ from roo_tui.tui.widgets.todo_list import TodoList
 if TYPE_CHECKING:  # only names: importing what draws a conversation before the first frame would delay it
     from roo_tui.domain.entries import QueuedMessage
     from roo_tui.domain.views import ContextUse, Header
-    from roo_tui.tui.widgets.transcript import Transcript
+    from roo_tui.tui.widgets.transcript import TranscriptView
 
 _SLASH = re.compile(r"/([\w.-]+\??)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -78,7 +78,7 @@ class ChatScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one(Footer).keys = footer_keys()
-        self.show_activity(words.STARTING)
+        self.show_activity(strings.STARTING)
 
     # What the engine and the app show here
 
@@ -86,16 +86,16 @@ class ChatScreen(Screen[None]):
         """Put the transcript in its place. Importing it takes as long as all that is painted before it is there."""
         module = await asyncio.to_thread(import_module, "roo_tui.tui.widgets.transcript")
         if not self.transcripts():
-            await self.query_one("#conversation", Vertical).mount(module.Transcript())
+            await self.query_one("#conversation", Vertical).mount(module.TranscriptView())
 
     @property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> TranscriptView:
         """The conversation; there is none before `show_transcript` has ended."""
         return self.transcripts()[0]
 
-    def transcripts(self) -> list[Transcript]:
+    def transcripts(self) -> list[TranscriptView]:
         """The conversation, or nothing."""
-        return list(self.query("#conversation Transcript").results())  # type: ignore[arg-type]
+        return list(self.query("#conversation TranscriptView").results())  # type: ignore[arg-type]
 
     @property
     def prompt(self) -> Prompt:
@@ -177,11 +177,11 @@ class ChatScreen(Screen[None]):
         """Say in footer and prompt what goes on; an open question comes before a condense before a turn."""
         busy = self._turn_running or self._condensing
         self.prompt.busy = busy
-        activity = words.CONDENSING if self._condensing else words.WORKING if self._turn_running else ""
-        hint = words.ESC_CANCELS if self._condensing else words.ESC_INTERRUPTS if self._turn_running else ""
+        activity = strings.CONDENSING if self._condensing else strings.WORKING if self._turn_running else ""
+        hint = strings.ESC_CANCELS if self._condensing else strings.ESC_INTERRUPTS if self._turn_running else ""
         waiting = self.questions.waiting
         if waiting:
-            activity, hint = words.WAITING_FOR_ANSWER, words.TAB_ANSWERS if self.prompt.text.strip() else ""
+            activity, hint = strings.WAITING_FOR_ANSWER, strings.TAB_ANSWERS if self.prompt.text.strip() else ""
         self.query_one(Footer).waiting = waiting
         self.show_activity(activity)
         self.show_hint(hint)
@@ -220,8 +220,8 @@ class ChatScreen(Screen[None]):
             event.panel.take_focus()
         self._show_work()
 
-    @on(Answered)
-    def _answered(self, event: Answered) -> None:
+    @on(QuestionAnswered)
+    def _answered(self, event: QuestionAnswered) -> None:
         event.stop()
         if self.engine is not None:
             self.engine.answer(event.question_id, event.option, event.text)
@@ -239,11 +239,11 @@ class ChatScreen(Screen[None]):
         if slash and (command := by_slash(slash[1])):
             self.run_command(command.id, (slash[2] or "").strip())
         elif slash and engine is not None and slash[1] not in dict(engine.read.custom_commands()):
-            self.tell(words.NO_SUCH_COMMAND.format(name=slash[1]), "warning")
+            self.tell(strings.NO_SUCH_COMMAND.format(name=slash[1]), "warning")
             self.prompt.put(event.text)
         elif engine is None:
             self._held.append(event.text)
-            self.show_hint(words.NOT_READY)
+            self.show_hint(strings.NOT_READY)
         else:
             self._send(event.text)
 
@@ -298,7 +298,7 @@ class ChatScreen(Screen[None]):
     def do(self, call: Callable[[EngineApi], Awaitable[Any]], done: str = "") -> None:
         """Ask the engine for something; what it refuses becomes a notice."""
         if self.engine is None:
-            self.tell(words.STARTING)
+            self.tell(strings.STARTING)
         else:
             self._call(self.engine, call, done)
 
@@ -358,7 +358,7 @@ class ChatScreen(Screen[None]):
         todos = self.query_one(TodoList)
         todos.folded = not todos.folded
 
-    def on_transcript_row_action(self, event: Transcript.RowAction) -> None:
+    def on_transcript_view_row_action(self, event: TranscriptView.RowAction) -> None:
         """A key shown in a row's title was pressed or clicked."""
         from roo_tui.tui.screens.row_actions import RowActions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 if TYPE_CHECKING:
     from roo_tui.tui.screens.chat import ChatScreen
@@ -60,13 +60,13 @@ class ChatCommands:
         if chat.prompt.less() or (panel is not None and panel.less()):
             return
         if chat.engine is not None and chat.engine.cancel():
-            chat.show_hint(words.CANCELLING)
+            chat.show_hint(strings.CANCELLING)
         else:
             chat.notices.dismiss()
         chat.prompt.area.focus()
 
     def new_task(self, _: str) -> None:
-        self._chat.do(lambda engine: engine.new_task(), words.NEW_TASK)
+        self._chat.do(lambda engine: engine.new_task(), strings.NEW_TASK)
 
     def tasks(self, _: str) -> None:
         self._open(lambda flows: flows.choose_task())

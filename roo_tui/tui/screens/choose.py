@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class ChooseScreen(ModalScreen[str]):
@@ -36,11 +36,11 @@ class ChooseScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield Input(placeholder=words.CHOOSE_FILTER, compact=True)
+            yield Input(placeholder=strings.CHOOSE_FILTER, compact=True)
             choices = OptionList(markup=False)
             choices.can_focus = False
             yield choices
-            yield Static(words.CHOOSE_KEYS, classes="dialog-keys", markup=False)
+            yield Static(strings.CHOOSE_KEYS, classes="dialog-keys", markup=False)
 
     def on_mount(self) -> None:
         self._show("")

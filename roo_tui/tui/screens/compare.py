@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.views import Comparison
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.page import Page
 from roo_tui.tui.widgets.context_bar import bar
@@ -26,8 +26,8 @@ _LARGEST_BAR = 40
 class CompareScreen(Page[Comparison | None]):
     """Dismisses with the strategy to condense with, or None. The comparing stops when the screen is left."""
 
-    TITLE_TEXT = words.COMPARE_TITLE
-    KEYS_TEXT = words.COMPARE_KEYS
+    TITLE_TEXT = strings.COMPARE_TITLE
+    KEYS_TEXT = strings.COMPARE_KEYS
 
     def __init__(self, compare: Compare) -> None:
         super().__init__()
@@ -35,10 +35,10 @@ class CompareScreen(Page[Comparison | None]):
         self._found: Sequence[Comparison] = ()
 
     def body(self) -> Iterable[Widget]:
-        yield Static(words.COMPARE_RUNNING, id="compare-before", markup=False)
+        yield Static(strings.COMPARE_RUNNING, id="compare-before", markup=False)
         yield Static(id="compare-head", markup=False)
         yield OptionList(markup=False, id="comparisons")
-        yield Static(words.COMPARE_NO_MODEL, id="compare-note", markup=False)
+        yield Static(strings.COMPARE_NO_MODEL, id="compare-note", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
@@ -59,9 +59,9 @@ class CompareScreen(Page[Comparison | None]):
 
     def _show(self) -> None:
         first = self._found[0]
-        before = words.COMPARE_BEFORE.format(tokens=exact(first.tokens_before), count=exact(first.artefacts))
+        before = strings.COMPARE_BEFORE.format(tokens=exact(first.tokens_before), count=exact(first.artefacts))
         self.query_one("#compare-before", Static).update(before)
-        name, tokens, frees, kept = words.COMPARE_HEAD
+        name, tokens, frees, kept = strings.COMPARE_HEAD
         room = min(_LARGEST_BAR, max(4, self.size.width - 6 - _NAME - _TOKENS - _FREES - _KEPT))
         head = f"{name:<{_NAME}}{'':{room}}{tokens:>{_TOKENS}}{frees:>{_FREES}}{kept:>{_KEPT}}"
         self.query_one("#compare-head", Static).update(Content.styled(head, "$foreground-muted"))

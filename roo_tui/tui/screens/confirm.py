@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -24,7 +24,7 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("right,down", "app.focus_next", show=False),
     ]
 
-    def __init__(self, title: str, text: str, *, yes: str = words.YES, no: str = words.NO) -> None:
+    def __init__(self, title: str, text: str, *, yes: str = strings.YES, no: str = strings.NO) -> None:
         super().__init__()
         self._texts = (title, clean(text), yes, no)
 

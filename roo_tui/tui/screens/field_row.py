@@ -12,7 +12,7 @@ from textual.widgets import Button, Input, Select, Static, Switch, TextArea
 
 from roo_tui.plain_text import clean
 from roo_tui.settings import Field
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class FieldRow(Vertical):
@@ -42,7 +42,7 @@ class FieldRow(Vertical):
         yield Static(self._field.sentence, classes="field-sentence", markup=False)
         yield Static(classes="field-note", markup=False)
         if self._field.multiline:
-            yield Button(words.SETTINGS_RESET, compact=True, classes="reset")
+            yield Button(strings.SETTINGS_RESET, compact=True, classes="reset")
 
     def on_mount(self) -> None:
         self._note()
@@ -57,7 +57,7 @@ class FieldRow(Vertical):
             return Switch(bool(value))
         if field.choices:
             return Select(
-                [(choice or words.SETTINGS_DEFAULT_CHOICE, choice) for choice in field.choices],
+                [(choice or strings.SETTINGS_DEFAULT_CHOICE, choice) for choice in field.choices],
                 value=value,
                 allow_blank=False,
                 compact=True,
@@ -67,7 +67,7 @@ class FieldRow(Vertical):
             area.tab_behavior = "focus"
             return area
         text = ", ".join(value) if field.kind is tuple else "" if value is None else f"{value}"
-        hint = words.SETTINGS_LIST_HINT if field.kind is tuple else f"{field.default}"
+        hint = strings.SETTINGS_LIST_HINT if field.kind is tuple else f"{field.default}"
         return Input(clean(text), placeholder=hint, compact=True)
 
     def _note(self) -> None:
@@ -75,9 +75,9 @@ class FieldRow(Vertical):
         if self._problem:
             note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
             return
-        source = words.SETTINGS_SOURCE.format(source=self._source)
+        source = strings.SETTINGS_SOURCE.format(source=self._source)
         if self._field.multiline:
-            text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
+            text = strings.SETTINGS_CUSTOM if self._value else strings.SETTINGS_DEFAULT_SHOWN
             source = f"{text}  {source}"
         note.update(Content.styled(source, "$foreground-muted"))
 
@@ -89,7 +89,7 @@ class FieldRow(Vertical):
         if value == self._value and problem == self._problem:
             return
         self._value, self._problem = value, problem
-        self._source = words.SETTINGS_CHANGED
+        self._source = strings.SETTINGS_CHANGED
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 

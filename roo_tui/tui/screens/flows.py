@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from roo_tui.domain.errors import RooError, WouldOverwrite
 from roo_tui.engine_api import EngineApi, SettingsView
 from roo_tui.prompt_files import render
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 if TYPE_CHECKING:
     from roo_tui.domain.ids import EntryId
@@ -27,7 +27,7 @@ class Flows:
     @property
     def _engine(self) -> EngineApi:
         if self._chat.engine is None:
-            raise RooError(words.STARTING)
+            raise RooError(strings.STARTING)
         return self._chat.engine
 
     async def _ask(self, screen: Any) -> Any:
@@ -80,7 +80,7 @@ class Flows:
 
         found = await self._ask(FindScreen(self._engine.read.find, query))
         if found is not None and not found.on_path:
-            self._chat.tell(words.FIND_OTHER_BRANCH, "warning")
+            self._chat.tell(strings.FIND_OTHER_BRANCH, "warning")
         elif found is not None:
             await self._show_entry(found.entry_id)
 
@@ -103,7 +103,7 @@ class Flows:
             await engine.rewind(
                 choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=choice.overwrite
             )
-            self._chat.tell(words.REWOUND)
+            self._chat.tell(strings.REWOUND)
 
     async def undo_or_redo(self, which: Literal["undo", "redo"]) -> None:
         """Files that the person changed are overwritten only after a question."""
@@ -115,7 +115,10 @@ class Flows:
             from roo_tui.tui.screens.confirm import ConfirmScreen
 
             screen = ConfirmScreen(
-                words.REWIND_CONFLICT_TITLE, str(refused), yes=words.REWIND_CONFLICT_YES, no=words.REWIND_CONFLICT_NO
+                strings.REWIND_CONFLICT_TITLE,
+                str(refused),
+                yes=strings.REWIND_CONFLICT_YES,
+                no=strings.REWIND_CONFLICT_NO,
             )
             if await self._ask(screen):
                 await call(overwrite=True)
@@ -146,17 +149,17 @@ class Flows:
 
             settings = engine.settings
             choices = [(profile.name, f"{profile.provider}  {profile.model}") for profile in settings.profiles.values()]
-            name = await self._ask(ChooseScreen(words.SETTINGS_ACTIVE_PROFILE, choices, settings.profile))
+            name = await self._ask(ChooseScreen(strings.SETTINGS_ACTIVE_PROFILE, choices, settings.profile))
         if name:
             await engine.choose_profile(name)
-            self._chat.tell(words.PROFILE_CHOSEN.format(name=name))
+            self._chat.tell(strings.PROFILE_CHOSEN.format(name=name))
 
     async def choose_theme(self) -> None:
         from roo_tui.tui.screens.choose import ChooseScreen
 
         app = self._chat.app
         themes = sorted((theme.name, "") for theme in app.available_themes.values())
-        name = await self._ask(ChooseScreen(words.THEME_TITLE, themes, app.theme))
+        name = await self._ask(ChooseScreen(strings.THEME_TITLE, themes, app.theme))
         if name:
             self._chat.post_message(self._chat.ThemeChosen(name))
             if self._chat.engine is not None:
@@ -185,7 +188,7 @@ class Flows:
         await engine.change_settings(changes)
         if theme := changes.get("appearance.theme"):
             chat.post_message(chat.ThemeChosen(theme))
-        chat.tell(words.SETTINGS_SAVED)
+        chat.tell(strings.SETTINGS_SAVED)
 
     async def help(self) -> None:
         from roo_tui.tui.screens.help import HelpScreen

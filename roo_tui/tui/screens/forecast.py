@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from roo_tui.domain.views import Forecast
 from roo_tui.plain_text import clean, one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact, money
 from roo_tui.tui.screens.page import Page
 from roo_tui.tui.widgets.context_bar import bar
@@ -22,9 +22,9 @@ _LARGEST_BAR = 48
 class ForecastScreen(Page[bool]):
     """Dismisses with true if the condense is to be made."""
 
-    TITLE_TEXT = words.FORECAST_TITLE
-    KEYS_TEXT = words.FORECAST_KEYS
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "condense", words.CONDENSE, show=False)]
+    TITLE_TEXT = strings.FORECAST_TITLE
+    KEYS_TEXT = strings.FORECAST_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "condense", strings.CONDENSE, show=False)]
 
     def __init__(self, forecasts: Sequence[Forecast]) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class ForecastScreen(Page[bool]):
     def on_resize(self) -> None:
         room = min(_LARGEST_BAR, max(8, self.size.width - 8))
         lines = [line for one in self._forecasts for line in (*_lines(one, room), Content(""))]
-        nothing = [Content.styled(words.FORECAST_NONE, "$foreground-muted")]
+        nothing = [Content.styled(strings.FORECAST_NONE, "$foreground-muted")]
         self.query_one("#forecasts", Static).update(Content("\n").join(lines or nothing))
 
     def action_condense(self) -> None:
@@ -56,11 +56,11 @@ def _lines(forecast: Forecast, room: int) -> Iterable[Content]:
     change = round(100 * (after - before) / before) if before else 0
     percent = f"{'−' if change < 0 else '+' if change else ''}{abs(change)}"
     yield Content.styled(one_line(forecast.label, 200), "bold")
-    for tokens, ink in ((before, "$foreground-muted"), (after, "$primary")):
+    for tokens, style in ((before, "$foreground-muted"), (after, "$primary")):
         full, free = bar(tokens, max(before, after), room)
-        yield Content.assemble("  ", (full, ink), (free, "$foreground 10%"))
+        yield Content.assemble("  ", (full, style), (free, "$foreground 10%"))
     yield Content.assemble(
-        "  ", words.FORECAST_TOKENS.format(before=exact(before), after=exact(after), percent=percent)
+        "  ", strings.FORECAST_TOKENS.format(before=exact(before), after=exact(after), percent=percent)
     )
     money_parts = list(_money(forecast))
     if money_parts:
@@ -71,15 +71,15 @@ def _lines(forecast: Forecast, room: int) -> Iterable[Content]:
 
 def _money(forecast: Forecast) -> Iterable[str]:
     if forecast.cost_usd is not None:
-        yield words.FORECAST_COST.format(cost=money(forecast.cost_usd))
+        yield strings.FORECAST_COST.format(cost=money(forecast.cost_usd))
     if forecast.saving_per_turn_usd is None:
         return
-    yield words.FORECAST_SAVES.format(saving=money(forecast.saving_per_turn_usd))
+    yield strings.FORECAST_SAVES.format(saving=money(forecast.saving_per_turn_usd))
     turns = forecast.turns_to_pay_back
     if turns is None:
-        yield words.FORECAST_NEVER
+        yield strings.FORECAST_NEVER
     else:
         count = max(1, round(turns))
-        yield words.FORECAST_PAYS.format(
-            turns=words.FORECAST_ONE_TURN if count == 1 else words.FORECAST_TURNS.format(count=exact(count))
+        yield strings.FORECAST_PAYS.format(
+            turns=strings.FORECAST_ONE_TURN if count == 1 else strings.FORECAST_TURNS.format(count=exact(count))
         )

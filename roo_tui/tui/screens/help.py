@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from roo_tui.commands import COMMANDS
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.bindings import keys_of
 from roo_tui.tui.screens.page import Page
 
@@ -19,8 +19,8 @@ from roo_tui.tui.screens.page import Page
 class HelpScreen(Page[None]):
     """`about` is the help of the widget that had the focus."""
 
-    TITLE_TEXT = words.HELP_TITLE
-    KEYS_TEXT = words.HELP_KEYS
+    TITLE_TEXT = strings.HELP_TITLE
+    KEYS_TEXT = strings.HELP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,q", "less", show=False)]
 
     def __init__(self, about: str) -> None:
@@ -39,20 +39,20 @@ class HelpScreen(Page[None]):
     def _lines(self, width: int) -> list[Content]:
         lines: list[Content] = []
         if self._about:
-            lines += [_heading(words.HELP_HERE), *_entry("", "", self._about, width, indent=2), Content("")]
-        lines.append(_heading(words.HELP_PROMPT))
-        for key, text in words.HELP_PROMPT_KEYS:
+            lines += [_heading(strings.HELP_HERE), *_entry("", "", self._about, width, indent=2), Content("")]
+        lines.append(_heading(strings.HELP_PROMPT))
+        for key, text in strings.HELP_PROMPT_KEYS:
             lines += _entry(key, "", text, width)
-        lines += [Content(""), _heading(words.HELP_COMMANDS)]
+        lines += [Content(""), _heading(strings.HELP_COMMANDS)]
         for one in COMMANDS:
             if one.context == "app":
                 lines += _entry(keys_of(one), f"/{one.slash}" if one.slash else "", one.help, width)
-        lines += [Content(""), _heading(words.HELP_TRANSCRIPT)]
+        lines += [Content(""), _heading(strings.HELP_TRANSCRIPT)]
         for one in COMMANDS:
             if one.context == "transcript":
                 lines += _entry(keys_of(one), "", one.help, width)
-        lines += [Content(""), _heading(words.HELP_CONTEXT)]
-        for key, text in words.HELP_CONTEXT_KEYS:
+        lines += [Content(""), _heading(strings.HELP_CONTEXT)]
+        for key, text in strings.HELP_CONTEXT_KEYS:
             lines += _entry(key, "", text, width)
         return lines
 

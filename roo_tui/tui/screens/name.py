@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
@@ -30,17 +30,17 @@ class NameScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="dialog-title", markup=False)
-            yield Input(placeholder=words.PROFILE_NAME_PLACEHOLDER, compact=True)
-            yield Static(words.PROFILE_NAME_KEYS, classes="dialog-keys", markup=False)
+            yield Input(placeholder=strings.PROFILE_NAME_PLACEHOLDER, compact=True)
+            yield Static(strings.PROFILE_NAME_KEYS, classes="dialog-keys", markup=False)
 
     @on(Input.Submitted)
     def _given(self, event: Input.Submitted) -> None:
         name = event.value.strip()
         problem = ""
         if not _NAME.fullmatch(name):
-            problem = words.PROFILE_NAME_INVALID
+            problem = strings.PROFILE_NAME_INVALID
         elif name in self._taken:
-            problem = words.PROFILE_NAME_TAKEN
+            problem = strings.PROFILE_NAME_TAKEN
         if problem:
             keys = self.query_one(".dialog-keys", Static)
             keys.update(problem)

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class NoKeyScreen(ModalScreen[Literal["demo", "quit"]]):
@@ -30,12 +30,12 @@ class NoKeyScreen(ModalScreen[Literal["demo", "quit"]]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Static(words.NO_KEY_TITLE, classes="dialog-title", markup=False)
-            text = "\n\n".join(part for part in (self._reason, words.NO_KEY_TEXT) if part)
+            yield Static(strings.NO_KEY_TITLE, classes="dialog-title", markup=False)
+            text = "\n\n".join(part for part in (self._reason, strings.NO_KEY_TEXT) if part)
             yield Static(text, classes="dialog-text", markup=False)
             with Horizontal(classes="dialog-buttons"):
-                yield Button(words.NO_KEY_DEMO, id="demo", variant="primary", compact=True)
-                yield Button(words.NO_KEY_QUIT, id="quit", compact=True)
+                yield Button(strings.NO_KEY_DEMO, id="demo", variant="primary", compact=True)
+                yield Button(strings.NO_KEY_QUIT, id="quit", compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#demo").focus()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from roo_tui.domain.ids import parse_entry_ref
 from roo_tui.engine_api import EngineApi
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 if TYPE_CHECKING:
     from roo_tui.domain.views import Row
@@ -28,7 +28,7 @@ class RowActions:
             case "redo":
                 chat.do(lambda engine: engine.redo(parse_entry_ref(key)))
             case "append_receipt":
-                chat.do(lambda engine: engine.append_receipt(parse_entry_ref(key)), words.RECEIPT_APPENDED)
+                chat.do(lambda engine: engine.append_receipt(parse_entry_ref(key)), strings.RECEIPT_APPENDED)
             case "condense_instead":
                 chat.do(lambda engine: self._condense_instead(engine, key))
             case "profile":
@@ -57,7 +57,7 @@ class RowActions:
         row = await _row(engine, key)
         if row is not None:
             self._chat.app.copy_to_clipboard(text_of(row.body))
-            self._chat.tell(words.COPIED)
+            self._chat.tell(strings.COPIED)
 
 
 async def _row(engine: EngineApi, key: str) -> Row | None:

@@ -15,7 +15,7 @@ from roo_tui.domain.views import ContextUse
 from roo_tui.engine_api import SettingsView
 from roo_tui.plain_text import clean
 from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, fields
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.page import Page
@@ -28,10 +28,10 @@ ChangeSettings = Callable[[Changes], Awaitable[SettingsView]]
 class SettingsScreen(Page[Changes | None]):
     """Dismisses with the changed settings by dotted key, None if nothing is to be saved."""
 
-    TITLE_TEXT = words.SETTINGS_TITLE
-    KEYS_TEXT = words.SETTINGS_KEYS
+    TITLE_TEXT = strings.SETTINGS_TITLE
+    KEYS_TEXT = strings.SETTINGS_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", words.SETTINGS_TITLE, show=False, priority=True),
+        Binding("ctrl+s", "save", strings.SETTINGS_TITLE, show=False, priority=True),
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
     ]
@@ -58,10 +58,10 @@ class SettingsScreen(Page[Changes | None]):
         rows: list[Widget] = []
         if self._settings.problems:
             text = "\n".join(f"• {clean(problem)}" for problem in self._settings.problems)
-            rows.append(Static(words.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
+            rows.append(Static(strings.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
             rows.append(Static(text, classes="problems", markup=False))
         for head in _sections():
-            title = words.SETTINGS_SECTION.get(head, head.capitalize())
+            title = strings.SETTINGS_SECTION.get(head, head.capitalize())
             rows.append(Static(title, classes="section", markup=False))
             if head == "profile":
                 rows.append(Vertical(*self._profile_rows(), id="profile"))
@@ -78,9 +78,11 @@ class SettingsScreen(Page[Changes | None]):
         """Which profile, what can be done with profiles, and the settings of the one that is shown."""
         yield from (self._row(field) for field in fields() if field.key == "profile")
         yield Horizontal(
-            Button(words.PROFILE_NEW, id="profile-new", compact=True),
-            Button(words.PROFILE_COPY, id="profile-copy", compact=True),
-            Button(words.PROFILE_DELETE, id="profile-delete", compact=True, disabled=self._profile == DEFAULT_PROFILE),
+            Button(strings.PROFILE_NEW, id="profile-new", compact=True),
+            Button(strings.PROFILE_COPY, id="profile-copy", compact=True),
+            Button(
+                strings.PROFILE_DELETE, id="profile-delete", compact=True, disabled=self._profile == DEFAULT_PROFILE
+            ),
             classes="profile-buttons",
         )
         yield from (self._row(field) for field in fields() if field.key.startswith("profiles."))
@@ -89,7 +91,7 @@ class SettingsScreen(Page[Changes | None]):
         key = field.key.replace("*", self._profile)
         if key == "profile":
             field = replace(
-                field, choices=tuple(self._settings.profiles), sentence=words.SETTINGS_ACTIVE_PROFILE_SENTENCE
+                field, choices=tuple(self._settings.profiles), sentence=strings.SETTINGS_ACTIVE_PROFILE_SENTENCE
             )
         elif key == "appearance.theme":
             field = replace(field, choices=self._themes)
@@ -124,14 +126,14 @@ class SettingsScreen(Page[Changes | None]):
         if percent == "auto":
             for row in self.query(FieldRow):
                 if row.key == "context.threshold_percent":
-                    row.set_note(self._use.threshold_note or words.SETTINGS_THRESHOLD_AUTO)
+                    row.set_note(self._use.threshold_note or strings.SETTINGS_THRESHOLD_AUTO)
             return
         for row in self.query(FieldRow):
             if row.key == "context.threshold_percent" and window and isinstance(percent, int):
                 tokens = -(-percent * window // 100)
                 over = window - window // 10 - self._use.reserved + 1
                 row.set_note(
-                    words.SETTINGS_THRESHOLD.format(
+                    strings.SETTINGS_THRESHOLD.format(
                         percent=percent,
                         window=exact(window),
                         tokens=exact(tokens),
@@ -168,10 +170,10 @@ class SettingsScreen(Page[Changes | None]):
     async def _make_profile(self, values: Changes) -> None:
         from roo_tui.tui.screens.name import NameScreen
 
-        name = await self.app.push_screen_wait(NameScreen(words.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
+        name = await self.app.push_screen_wait(NameScreen(strings.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
         if name:
             changes = {f"profiles.{name}.{key}": value for key, value in values.items()}
-            await self._save_profiles({**changes, "profile": name}, words.PROFILE_MADE.format(name=name))
+            await self._save_profiles({**changes, "profile": name}, strings.PROFILE_MADE.format(name=name))
 
     @on(Button.Pressed, "#profile-delete")
     @work(exclusive=True, group="profile")
@@ -180,14 +182,14 @@ class SettingsScreen(Page[Changes | None]):
 
         name = self._profile
         screen = ConfirmScreen(
-            words.PROFILE_DELETE_TITLE.format(name=name),
-            words.PROFILE_DELETE_TEXT.format(next=DEFAULT_PROFILE),
-            yes=words.PROFILE_DELETE_YES,
-            no=words.PROFILE_DELETE_NO,
+            strings.PROFILE_DELETE_TITLE.format(name=name),
+            strings.PROFILE_DELETE_TEXT.format(next=DEFAULT_PROFILE),
+            yes=strings.PROFILE_DELETE_YES,
+            no=strings.PROFILE_DELETE_NO,
         )
         if await self.app.push_screen_wait(screen):
             changes: Changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
-            await self._save_profiles(changes, words.PROFILE_DELETED.format(name=name))
+            await self._save_profiles(changes, strings.PROFILE_DELETED.format(name=name))
 
     async def _save_profiles(self, changes: Changes, done: str) -> None:
         """Profiles come and go at once; what else was edited stays a draft."""
@@ -223,7 +225,7 @@ class SettingsScreen(Page[Changes | None]):
             next(row for row in self.query(FieldRow) if row.key == key).query("Input").first().focus()
         elif not self._draft:
             self.dismiss(None)
-            self.app.notify(words.SETTINGS_NOTHING)
+            self.app.notify(strings.SETTINGS_NOTHING)
         else:
             self.dismiss(dict(self._draft))
 
@@ -237,10 +239,10 @@ class SettingsScreen(Page[Changes | None]):
         if count:
             from roo_tui.tui.screens.confirm import ConfirmScreen
 
-            one = words.SETTINGS_DISCARD_ONE
-            text = one if count == 1 else words.SETTINGS_DISCARD_TEXT.format(count=count)
+            one = strings.SETTINGS_DISCARD_ONE
+            text = one if count == 1 else strings.SETTINGS_DISCARD_TEXT.format(count=count)
             screen = ConfirmScreen(
-                words.SETTINGS_DISCARD_TITLE, text, yes=words.SETTINGS_DISCARD_YES, no=words.SETTINGS_DISCARD_NO
+                strings.SETTINGS_DISCARD_TITLE, text, yes=strings.SETTINGS_DISCARD_YES, no=strings.SETTINGS_DISCARD_NO
             )
             if not await self.app.push_screen_wait(screen):
                 return
@@ -250,4 +252,4 @@ class SettingsScreen(Page[Changes | None]):
 def _sections() -> list[str]:
     """Return the first parts of all keys: those with a title in its order, then any others."""
     heads = [field.key.partition(".")[0] for field in fields()]
-    return [head for head in dict.fromkeys([*words.SETTINGS_SECTION, *heads]) if head != "profiles" and head in heads]
+    return [head for head in dict.fromkeys([*strings.SETTINGS_SECTION, *heads]) if head != "profiles" and head in heads]

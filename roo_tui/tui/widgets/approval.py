@@ -12,17 +12,17 @@ from textual.widgets import Button, Input, Static
 from roo_tui.domain.events import Approval, Question
 from roo_tui.domain.views import CommandView
 from roo_tui.plain_text import clean, one_line
-from roo_tui.tui import words
-from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
+from roo_tui.tui import strings
+from roo_tui.tui.widgets.question_panel import QuestionAnswered, QuestionPanel
 from roo_tui.tui.widgets.tool_body import ToolBody
 
-_KEYS = {"allow": ("y", words.ALLOW), "always": ("a", words.ALWAYS), "deny": ("n", words.DENY)}
+_KEYS = {"allow": ("y", strings.ALLOW), "always": ("a", strings.ALWAYS), "deny": ("n", strings.DENY)}
 
 
 class ApprovalPanel(QuestionPanel, can_focus=True):
     """May a call run? Its keys work while it has the focus."""
 
-    HELP = words.APPROVE_HELP
+    HELP = strings.APPROVE_HELP
     DEFAULT_CSS = """
     ApprovalPanel #approval-body { margin-top: 1; }
     ApprovalPanel #approval-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -34,10 +34,10 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
     ApprovalPanel.-feedback #approval-buttons { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "decide('allow')", words.ALLOW, show=False),
-        Binding("a", "decide('always')", words.ALWAYS, show=False),
-        Binding("n", "decide('deny')", words.DENY, show=False),
-        Binding("f", "feedback", words.FEEDBACK, show=False),
+        Binding("y", "decide('allow')", strings.ALLOW, show=False),
+        Binding("a", "decide('always')", strings.ALWAYS, show=False),
+        Binding("n", "decide('deny')", strings.DENY, show=False),
+        Binding("f", "feedback", strings.FEEDBACK, show=False),
         Binding("up,k", "scroll(-1)", show=False),
         Binding("down,j", "scroll(1)", show=False),
         Binding("pageup", "scroll(-10)", show=False),
@@ -53,7 +53,7 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
         target = "" if isinstance(body.view, CommandView) else one_line(body.title, 500)
         yield Static(
             Content.assemble(
-                (words.APPROVE_TITLE.format(tool=one_line(body.tool, 60)), "bold $text-warning"), "  ", target
+                (strings.APPROVE_TITLE.format(tool=one_line(body.tool, 60)), "bold $text-warning"), "  ", target
             ),
             id="approval-title",
             markup=False,
@@ -67,8 +67,8 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
             for option in self.question.options:
                 key, label = _KEYS.get(option.id, ("", one_line(option.label, 40)))
                 yield Button(_button(key, label), id=f"option-{option.id}", compact=True)
-            yield Button(_button("f", words.FEEDBACK), id="feedback", compact=True)
-        yield Input(placeholder=words.FEEDBACK_PLACEHOLDER, compact=True)
+            yield Button(_button("f", strings.FEEDBACK), id="feedback", compact=True)
+        yield Input(placeholder=strings.FEEDBACK_PLACEHOLDER, compact=True)
 
     def less(self) -> bool:
         """Close the line for feedback. Returns whether it was open."""
@@ -81,7 +81,7 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
     def action_decide(self, option: str) -> None:
         """Answer, if this is one of the offered options."""
         if any(option == offered.id for offered in self.question.options):
-            self.post_message(Answered(self.question.id, option))
+            self.post_message(QuestionAnswered(self.question.id, option))
 
     def action_feedback(self) -> None:
         """Open the line for feedback."""
@@ -105,7 +105,7 @@ class ApprovalPanel(QuestionPanel, can_focus=True):
     @on(Input.Submitted)
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(Answered(self.question.id, "deny", event.value))
+        self.post_message(QuestionAnswered(self.question.id, "deny", event.value))
 
 
 def _button(key: str, label: str) -> Content:

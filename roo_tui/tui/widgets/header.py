@@ -13,7 +13,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import money
 
 if TYPE_CHECKING:  # only a name: importing what can be shown before the first frame would delay it
@@ -60,7 +60,7 @@ class HeaderBar(Widget):
         """Return left and right parts that fit: first the folder gets shorter, then folder, model and todos go."""
         header, room = self.header, self.size.width - 1
         if header is None:
-            return [self._styled(words.APP, "name")], []
+            return [self._styled(strings.APP, "name")], []
         workspace = _home_relative(header.workspace)
         for folder, model, todos in (
             (workspace, True, True),
@@ -76,9 +76,9 @@ class HeaderBar(Widget):
         return left, right
 
     def _left(self, header: Header, with_model: bool) -> list[Content]:
-        parts = [self._styled(words.APP, "name")]
+        parts = [self._styled(strings.APP, "name")]
         if header.demo:
-            parts.append(Content.styled(f" {words.DEMO} ", "bold $background on $warning"))
+            parts.append(Content.styled(f" {strings.DEMO} ", "bold $background on $warning"))
         if header.profile:
             parts.append(self._link(f"{one_line(header.profile, 24)} ▾", "profile"))
         if with_model and header.model:
@@ -88,17 +88,17 @@ class HeaderBar(Widget):
     def _right(self, header: Header, folder: str, with_todos: bool) -> list[Content]:
         parts = []
         if self.condensing:
-            parts.append(self._styled(words.CONDENSING, "busy"))
+            parts.append(self._styled(strings.CONDENSING, "busy"))
         if header.read_only:
-            parts.append(self._styled(words.READ_ONLY, "busy"))
+            parts.append(self._styled(strings.READ_ONLY, "busy"))
         if folder and not self.condensing:
             parts.append(self._styled(folder, "muted"))
         if header.task_id:
             known = header.price_known or header.cost_usd
-            parts.append(Content(money(header.cost_usd) if known else words.PRICE_UNKNOWN))
+            parts.append(Content(money(header.cost_usd) if known else strings.PRICE_UNKNOWN))
         if with_todos and header.todos:
             done = sum(state == "done" for _, state in header.todos)
-            parts.append(self._link(words.TODO_COUNT.format(done=done, total=len(header.todos)), "todos"))
+            parts.append(self._link(strings.TODO_COUNT.format(done=done, total=len(header.todos)), "todos"))
         return _spaced(parts)
 
     def _styled(self, text: str, part: str) -> Content:
@@ -114,7 +114,7 @@ class HeaderBar(Widget):
 
     def watch_header(self, header: Header | None) -> None:
         """Say what the demo is where there is one."""
-        self.tooltip = words.DEMO_TIP if header is not None and header.demo else None
+        self.tooltip = strings.DEMO_TIP if header is not None and header.demo else None
 
 
 def _spaced(parts: list[Content]) -> list[Content]:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import now_ms
 
 Level = Literal["information", "warning", "error"]
@@ -128,7 +128,7 @@ class NoticeLine(Widget):
         said = self.shown
         if said is None:
             return []
-        room = max(16, width - 6 - len(words.NOTICE_DISMISS) - len(_MARKS[said.level]))
+        room = max(16, width - 6 - len(strings.NOTICE_DISMISS) - len(_MARKS[said.level]))
         lines = [part for line in said.text.split("\n") for part in textwrap.wrap(line, room) or [""]]
         if len(lines) > _MOST_LINES:
             lines = [*lines[: _MOST_LINES - 1], lines[_MOST_LINES - 1][: room - 1] + "…"]
@@ -143,7 +143,7 @@ class NoticeLine(Widget):
         muted = self.get_visual_style("notice--faded", partial=True)
         mark = _MARKS[said.level]
         first, *rest = self._lines(width)
-        close = f" {words.NOTICE_DISMISS} " if said.level == "error" else ""
+        close = f" {strings.NOTICE_DISMISS} " if said.level == "error" else ""
         line = max(0, width - 4 - cell_len(mark + first) - len(close))
         rows = [Content.assemble(("── ", rule), (mark + first, style), (" " + "─" * line, rule), (close, muted))]
         rows += [Content.assemble("   ", " " * len(mark), (line, style)) for line in rest]
@@ -155,7 +155,7 @@ class NoticeLine(Widget):
         said = self.shown
         if said is None:
             return
-        if said.level == "error" and event.y == 0 and event.x >= self.size.width - len(words.NOTICE_DISMISS) - 2:
+        if said.level == "error" and event.y == 0 and event.x >= self.size.width - len(strings.NOTICE_DISMISS) - 2:
             self.dismiss()
         else:
             self.post_message(self.Pressed())

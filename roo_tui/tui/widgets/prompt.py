@@ -18,7 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.widgets.completion import Completion, Suggestion
 
@@ -36,7 +36,7 @@ _FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
 class PromptArea(TextArea):
     """The text field. Enter sends; what else its keys mean is the prompt's to say."""
 
-    HELP = words.PROMPT_HELP
+    HELP = strings.PROMPT_HELP
     DEFAULT_CSS = """
     PromptArea { height: auto; min-height: 1; max-height: 10; border: none; padding: 0; background: transparent; }
     PromptArea:focus { border: none; }
@@ -53,7 +53,7 @@ class PromptArea(TextArea):
 
     def __init__(self) -> None:
         super().__init__(
-            soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=words.PROMPT_PLACEHOLDER
+            soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=strings.PROMPT_PLACEHOLDER
         )
         self.completing = False
         self.suggestion = ""
@@ -129,10 +129,10 @@ class Prompt(Vertical):
     busy: reactive[bool] = reactive(False)
     editing: reactive[QueuedMessage | None] = reactive(None)
     suggestion: reactive[str] = reactive("")
-    """Words that Tab or Enter put into an empty prompt."""
+    """StyledText that Tab or Enter put into an empty prompt."""
 
     class Submitted(Message):
-        """Words are to be sent, or to replace those of the queued message `editing`."""
+        """StyledText are to be sent, or to replace those of the queued message `editing`."""
 
         def __init__(self, text: str, editing: QueuedMessage | None) -> None:
             super().__init__()
@@ -167,7 +167,7 @@ class Prompt(Vertical):
         with Horizontal(id="prompt-line"):
             yield Static("❯ ", id="prompt-mark", markup=False)
             yield PromptArea()
-            yield Static(words.PROMPT_SEND, id="prompt-hint", markup=False)
+            yield Static(strings.PROMPT_SEND, id="prompt-hint", markup=False)
 
     @property
     def area(self) -> PromptArea:
@@ -224,10 +224,10 @@ class Prompt(Vertical):
     def watch_suggestion(self, suggestion: str) -> None:
         if self.is_mounted:
             self.area.suggestion = suggestion
-            self.area.placeholder = suggestion or words.PROMPT_PLACEHOLDER
+            self.area.placeholder = suggestion or strings.PROMPT_PLACEHOLDER
 
     def _hint(self) -> None:
-        text = words.PROMPT_SAVE if self.editing else words.PROMPT_QUEUE if self.busy else words.PROMPT_SEND
+        text = strings.PROMPT_SAVE if self.editing else strings.PROMPT_QUEUE if self.busy else strings.PROMPT_SEND
         if self.is_mounted:
             self.query_one("#prompt-hint", Static).update(text)
 

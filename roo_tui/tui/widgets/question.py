@@ -11,14 +11,14 @@ from textual.widgets.option_list import Option
 
 from roo_tui.domain.events import Choice, Question
 from roo_tui.plain_text import clean, one_line
-from roo_tui.tui import words
-from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
+from roo_tui.tui import strings
+from roo_tui.tui.widgets.question_panel import QuestionAnswered, QuestionPanel
 
 
 class Options(OptionList):
     """The offered answers; a number picks one."""
 
-    HELP = words.QUESTION_HELP
+    HELP = strings.QUESTION_HELP
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(number), f"pick({number})", show=False) for number in range(1, 10)
     ]
@@ -55,7 +55,7 @@ class ChoicePanel(QuestionPanel):
                 markup=False,
             )
         if self._body.free_text:
-            yield Input(placeholder=words.ANSWER_PLACEHOLDER, compact=True)
+            yield Input(placeholder=strings.ANSWER_PLACEHOLDER, compact=True)
 
     def take_focus(self) -> None:
         """Focus what answers."""
@@ -71,13 +71,13 @@ class ChoicePanel(QuestionPanel):
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(Answered(self.question.id, self.question.options[event.option_index].id))
+        self.post_message(QuestionAnswered(self.question.id, self.question.options[event.option_index].id))
 
     @on(Input.Submitted)
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value.strip():
-            self.post_message(Answered(self.question.id, "", event.value))
+            self.post_message(QuestionAnswered(self.question.id, "", event.value))
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

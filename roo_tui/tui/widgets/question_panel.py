@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # only names: importing the events before the first frame wou
     from roo_tui.domain.events import Question
 
 
-class Answered(Message):
+class QuestionAnswered(Message):
     """A person answered: `option` is an option's id, or empty for the own words in `text`."""
 
     def __init__(self, question_id: str, option: str, text: str = "") -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # only a name: importing the events before the first frame wo
 
 
 class QuestionStack(Vertical):
-    """Open questions, oldest first; only the first one is shown. Its panel posts `Answered`."""
+    """Open questions, oldest first; only the first one is shown. Its panel posts `QuestionAnswered`."""
 
     DEFAULT_CSS = "QuestionStack { height: auto; }"
 

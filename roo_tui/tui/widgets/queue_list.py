@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 if TYPE_CHECKING:  # only a name: importing the entries before the first frame would delay it
     from roo_tui.domain.entries import QueuedMessage
@@ -26,10 +26,10 @@ class QueuedLine(Widget, can_focus=True):
     DEFAULT_CSS = """
     QueuedLine { height: 1; padding: 0 1; link-style: none; link-style-hover: underline; }
     """
-    HELP = words.QUEUE_HELP
+    HELP = strings.QUEUE_HELP
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "edit", words.QUEUE_EDIT, show=False),
-        Binding("delete,backspace", "remove", words.QUEUE_REMOVE, show=False),
+        Binding("enter", "edit", strings.QUEUE_EDIT, show=False),
+        Binding("delete,backspace", "remove", strings.QUEUE_REMOVE, show=False),
     ]
 
     def __init__(self, item: QueuedMessage) -> None:
@@ -39,11 +39,11 @@ class QueuedLine(Widget, can_focus=True):
     def render(self) -> Content:
         links = Content.assemble(
             "  ",
-            (words.QUEUE_EDIT, Style.from_meta({"@click": "edit"})),
+            (strings.QUEUE_EDIT, Style.from_meta({"@click": "edit"})),
             "  ",
-            (words.QUEUE_REMOVE, Style.from_meta({"@click": "remove"})),
+            (strings.QUEUE_REMOVE, Style.from_meta({"@click": "remove"})),
         )
-        label = f"{words.QUEUED}  "
+        label = f"{strings.QUEUED}  "
         text = Content(one_line(self.item.words, 500))
         room = max(4, self.size.width - len(label) - len(links.plain))
         if text.cell_length > room:

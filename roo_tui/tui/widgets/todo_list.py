@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 State = Literal["pending", "in_progress", "done"]
 Items = Sequence[tuple[str, State]]
@@ -57,7 +57,7 @@ class TodoList(VerticalScroll, can_focus=False):
         if not self.is_mounted:
             return
         done = sum(state == "done" for _, state in self.items)
-        head = (words.TODOS_FOLDED if self.folded else words.TODOS_OPEN).format(done=done, total=len(self.items))
+        head = (strings.TODOS_FOLDED if self.folded else strings.TODOS_OPEN).format(done=done, total=len(self.items))
         current = next((text for text, state in self.items if state != "done"), "")
         self.query_one("#todo-head", Static).update(
             Content.assemble(

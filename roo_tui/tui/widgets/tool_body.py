@@ -9,9 +9,9 @@ from textual.strip import Strip
 
 from roo_tui.domain.views import CommandView, ToolView
 from roo_tui.tui.widgets.views import view_pieces
+from roo_tui.tui.widgets.views.canvas import GUTTER, Canvas, strip
 from roo_tui.tui.widgets.views.command import script_pieces
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import GUTTER, Paper, strip
 
 _LINE_LIMIT = 5_000
 
@@ -48,11 +48,13 @@ class ToolBody(ScrollView, can_focus=False):
             return
         self._drawn_for = (width, self.app.theme)
         palette = Palette.of(self.app.theme_variables, self.background_colors[1])
-        paper = Paper(width - GUTTER, palette)
+        canvas = Canvas(width - GUTTER, palette)
         blank = [(" " * GUTTER, palette.text)]
         self._strips = []
         for piece in self._pieces:
-            self._strips += [strip(line, blank, palette.ground, paper, palette.ground) for line in piece.draw(paper)]
+            self._strips += [
+                strip(line, blank, palette.background, canvas, palette.background) for line in piece.draw(canvas)
+            ]
             if len(self._strips) >= _LINE_LIMIT:
                 break
         self.virtual_size = Size(width, len(self._strips))

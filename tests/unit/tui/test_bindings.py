@@ -4,7 +4,7 @@ from roo_tui.commands import COMMANDS
 from roo_tui.tui.bindings import bindings_of, footer_keys, key_name, slash_suggestions
 from roo_tui.tui.screens.chat_commands import ChatCommands
 from roo_tui.tui.widgets.prompt import PromptArea
-from roo_tui.tui.widgets.transcript import Transcript
+from roo_tui.tui.widgets.transcript import TranscriptView
 
 
 def test_every_command_of_the_app_has_a_handler() -> None:
@@ -43,7 +43,7 @@ def test_slash_words_are_those_of_the_table_and_the_projects_own() -> None:
 
 
 def test_keys_the_table_gives_the_transcript_are_those_it_has() -> None:
-    bound = {key for binding in Transcript.BINDINGS for key in binding.key.split(",")}
+    bound = {key for binding in TranscriptView.BINDINGS for key in binding.key.split(",")}
     for command in COMMANDS:
         if command.context == "transcript":
             assert set(command.keys) <= bound, command.id

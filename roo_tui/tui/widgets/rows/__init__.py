@@ -18,14 +18,14 @@ from roo_tui.domain.views import (
 from roo_tui.tui.widgets.rows.messages import answer_sketch, thinking_sketch, user_sketch
 from roo_tui.tui.widgets.rows.notes import checkpoint_sketch, failure_sketch
 from roo_tui.tui.widgets.rows.reduction import reduction_sketch, reduction_text
-from roo_tui.tui.widgets.rows.sketch import Hint, Sketch, Title
+from roo_tui.tui.widgets.rows.row_view import Hint, RowView, Title
 from roo_tui.tui.widgets.rows.tool import tool_sketch, tool_text
-from roo_tui.tui.widgets.views.paper import estimate_lines
+from roo_tui.tui.widgets.views.canvas import estimate_lines
 
 __all__ = [
     "FoldedRow",
     "Hint",
-    "Sketch",
+    "RowView",
     "StatusRow",
     "Title",
     "estimate_of",
@@ -59,7 +59,7 @@ class StatusRow:
 AnyBody = RowBody | FoldedRow | StatusRow
 
 
-def sketch_of(body: AnyBody, expanded: bool, live_output: str = "") -> Sketch:
+def sketch_of(body: AnyBody, expanded: bool, live_output: str = "") -> RowView:
     """Return how a row is drawn. `live_output` is what a running command printed so far."""
     match body:
         case UserRow():
@@ -78,10 +78,10 @@ def sketch_of(body: AnyBody, expanded: bool, live_output: str = "") -> Sketch:
             return checkpoint_sketch(body, expanded)
         case FoldedRow():
             rows = "1 earlier row" if body.count == 1 else f"{body.count:,} earlier rows"
-            return Sketch(Title([[(f"{rows}, not in context", "muted")]]), foldable=True, expanded=body.open)
+            return RowView(Title([[(f"{rows}, not in context", "muted")]]), foldable=True, expanded=body.open)
         case StatusRow():
             parts = [[(body.text, "accent")], [(f"{body.seconds} s", "muted")], [(body.hint, "faint")]]
-            return Sketch(Title(parts), bar="accent", sign=body.frame)
+            return RowView(Title(parts), bar="accent", sign=body.frame)
         case _:
             assert_never(body)
 

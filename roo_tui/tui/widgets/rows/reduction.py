@@ -3,20 +3,20 @@
 from roo_tui.domain.views import ReductionRow
 from roo_tui.plain_text import one_line
 from roo_tui.tui.widgets.rows.messages import COPY
-from roo_tui.tui.widgets.rows.sketch import Hint, Sketch, Title, Words
+from roo_tui.tui.widgets.rows.row_view import Hint, RowView, StyledText, Title
+from roo_tui.tui.widgets.views.canvas import Blank, Plain, RowPiece, fit
 from roo_tui.tui.widgets.views.markdown import markdown_pieces
-from roo_tui.tui.widgets.views.paper import Blank, Piece, Plain, fit
 
 _NAMES = {"condense": "Context condensed", "truncation": "Context truncated", "mask": "Context masked"}
 
 
-def reduction_sketch(row: ReductionRow, expanded: bool) -> Sketch:
+def reduction_sketch(row: ReductionRow, expanded: bool) -> RowView:
     """One line of figures; opened: the summary, its analysis, the receipt, the details."""
-    ink, name = ("title", "accent") if row.on else ("muted", "muted")
-    parts: list[list[Words]] = [[(_NAMES[row.kind], name)]]
+    style, name = ("title", "accent") if row.on else ("muted", "muted")
+    parts: list[list[StyledText]] = [[(_NAMES[row.kind], name)]]
     if not row.on:
         parts.append([("off", "warning")])
-    parts.append([(f"{row.tokens_before:,} → {row.tokens_after:,} tokens", ink)])
+    parts.append([(f"{row.tokens_before:,} → {row.tokens_after:,} tokens", style)])
     if row.tokens_before > 0:
         change = round(100 * (row.tokens_after - row.tokens_before) / row.tokens_before)
         parts.append(
@@ -25,7 +25,7 @@ def reduction_sketch(row: ReductionRow, expanded: bool) -> Sketch:
     if row.cost_usd is not None:
         parts.append([(f"${row.cost_usd:.2f}", "muted")])
     parts.append([(one_line(row.how, 60), "faint")])
-    return Sketch(Title(parts, hints=_hints(row)), _body(row) if expanded else [], foldable=True, expanded=expanded)
+    return RowView(Title(parts, hints=_hints(row)), _body(row) if expanded else [], foldable=True, expanded=expanded)
 
 
 def _hints(row: ReductionRow) -> list[Hint]:
@@ -39,8 +39,8 @@ def _hints(row: ReductionRow) -> list[Hint]:
     return [*hints, COPY]
 
 
-def _body(row: ReductionRow) -> list[Piece]:
-    pieces: list[Piece] = []
+def _body(row: ReductionRow) -> list[RowPiece]:
+    pieces: list[RowPiece] = []
     if row.covered_by is not None:
         pieces.append(Plain(f"A later change covers this one: undo e{row.covered_by} first.", "warning", indent=2))
     pieces += markdown_pieces(fit(row.summary).strip("\n"), 2) if row.summary.strip() else []

@@ -6,6 +6,6 @@ they are, `box` how one is drawn, `arriving` what comes faster than it is drawn,
 `widgets.rows` and `widgets.views`.
 """
 
-from roo_tui.tui.widgets.transcript.widget import Transcript
+from roo_tui.tui.widgets.transcript.widget import TranscriptView
 
-__all__ = ["Transcript"]
+__all__ = ["TranscriptView"]

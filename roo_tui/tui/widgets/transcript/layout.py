@@ -11,8 +11,8 @@ from itertools import accumulate
 
 from textual.strip import Strip
 
-from roo_tui.tui.widgets.transcript.box import Box, Look
 from roo_tui.tui.widgets.transcript.heights import Heights
+from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
 
 DRAWN_BOXES = 400
 """Boxes whose drawing is kept; the least recently seen are forgotten first."""
@@ -22,16 +22,16 @@ DRAWN_BOXES = 400
 class Spot:
     """A line on the screen's way through the rows: line `line` of piece `piece` of a box."""
 
-    box: Box
+    box: RowBox
     piece: int = 0
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlacedLine:
     """One line as it is drawn."""
 
-    box: Box
+    box: RowBox
     piece: int
     line: int
     strip: Strip
@@ -42,9 +42,9 @@ class Layout:
 
     def __init__(self, look: Look) -> None:
         self.look = look
-        self.boxes: list[Box] = []
+        self.boxes: list[RowBox] = []
         self._heights = Heights()
-        self._drawn: OrderedDict[int, Box] = OrderedDict()
+        self._drawn: OrderedDict[int, RowBox] = OrderedDict()
 
     @property
     def total(self) -> int:
@@ -61,7 +61,7 @@ class Layout:
             box.guess(look.width)
         self._heights = Heights(box.height for box in self.boxes)
 
-    def replace(self, start: int, stop: int, boxes: Sequence[Box]) -> None:
+    def replace(self, start: int, stop: int, boxes: Sequence[RowBox]) -> None:
         """Put boxes in the place of `start:stop`."""
         for box in boxes:
             if not box.pieces and not box.estimate:
@@ -72,11 +72,11 @@ class Layout:
         for at, box in enumerate(changed, start):
             box.at = at
 
-    def measure(self, box: Box) -> None:
+    def measure(self, box: RowBox) -> None:
         """Take over a box's height after it changed."""
         self._heights[box.at] = box.height
 
-    def touch(self, box: Box) -> None:
+    def touch(self, box: RowBox) -> None:
         """Make a box ready to be drawn, and forget those not seen for long."""
         if not box.pieces:
             box.prepare(self.look.width)
@@ -87,7 +87,7 @@ class Layout:
             _, old = self._drawn.popitem(last=False)
             old.forget()
 
-    def draw(self, box: Box, piece: int) -> list[Strip]:
+    def draw(self, box: RowBox, piece: int) -> list[Strip]:
         """Return the strips of a piece and take over what its height turned out to be."""
         if box.strips[piece] is None:
             before = box.heights[piece]
@@ -102,7 +102,7 @@ class Layout:
         self.touch(spot.box)
         return self._heights.before(spot.box.at) + sum(spot.box.heights[: spot.piece]) + spot.line
 
-    def top_of(self, box: Box) -> int:
+    def top_of(self, box: RowBox) -> int:
         """Return the line a box begins at."""
         return self._heights.before(box.at)
 
@@ -119,7 +119,7 @@ class Layout:
         last = len(box.pieces) - 1
         return Spot(box, last, max(0, len(self.draw(box, last)) - 1))
 
-    def next_box(self, at: int) -> Box | None:
+    def next_box(self, at: int) -> RowBox | None:
         """Return the first box from index `at` on that takes lines."""
         while at < len(self.boxes):
             if self._heights[at]:
@@ -129,14 +129,14 @@ class Layout:
                 return None
         return None
 
-    def box_before(self, at: int) -> Box | None:
+    def box_before(self, at: int) -> RowBox | None:
         """Return the last box before index `at` that takes lines."""
         above = self._heights.before(at)
         return self.boxes[self._heights.find(above - 1)[0]] if above else None
 
-    def down(self, spot: Spot) -> Iterator[Place]:
+    def down(self, spot: Spot) -> Iterator[PlacedLine]:
         """Yield the lines from a spot on, drawing them as they are asked for."""
-        box: Box | None = spot.box
+        box: RowBox | None = spot.box
         piece, line = spot.piece, spot.line
         while box is not None:
             if not box.hidden:
@@ -144,7 +144,7 @@ class Layout:
                 while piece < len(box.pieces):
                     strips = self.draw(box, piece)
                     for number in range(line, len(strips)):
-                        yield Place(box, piece, number, strips[number])
+                        yield PlacedLine(box, piece, number, strips[number])
                     piece, line = piece + 1, 0
             box, piece, line = self.next_box(box.at + 1), 0, 0
 
@@ -190,7 +190,7 @@ class Layout:
                 break
         return spot
 
-    def is_last(self, place: Place) -> bool:
+    def is_last(self, place: PlacedLine) -> bool:
         """Whether a drawn line is the last one of all."""
         box = place.box
         below = box.pieces[place.piece + 1 :]

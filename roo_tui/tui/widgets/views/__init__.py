@@ -1,17 +1,17 @@
 """Views of tool calls as pieces of a row: what `domain.views` says as data is given its looks here.
 
-Start at `view_pieces`. `paper` holds what everything is drawn with, `palette` the colours; `markdown`, `code` and
+Start at `view_pieces`. `canvas` holds what everything is drawn with, `palette` the colours; `markdown`, `code` and
 `diff` are the three drawings with an idea of their own.
 """
 
 from typing import assert_never
 
 from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView, ToolView
+from roo_tui.tui.widgets.views.canvas import Plain, RowPiece, fit
 from roo_tui.tui.widgets.views.code import code_pieces, language_of
 from roo_tui.tui.widgets.views.command import command_pieces, output_pieces
 from roo_tui.tui.widgets.views.diff import diff_pieces
 from roo_tui.tui.widgets.views.markdown import markdown_pieces
-from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
 
 __all__ = ["view_pieces"]
 
@@ -19,7 +19,7 @@ _STATES = {"pending": ("○", "muted"), "in_progress": ("◐", "accent"), "done"
 _SHOWN_ITEMS = 2_000
 
 
-def view_pieces(view: ToolView, indent: int = 2) -> list[Piece]:
+def view_pieces(view: ToolView, indent: int = 2) -> list[RowPiece]:
     """Return what a tool shows of a call, indented by `indent` cells."""
     match view:
         case DiffView():
@@ -44,8 +44,8 @@ def view_pieces(view: ToolView, indent: int = 2) -> list[Piece]:
             assert_never(view)
 
 
-def _list_pieces(view: ListView, indent: int) -> list[Piece]:
-    pieces: list[Piece]
+def _list_pieces(view: ListView, indent: int) -> list[RowPiece]:
+    pieces: list[RowPiece]
     items = [fit(item, 4_000) for item in view.items[:_SHOWN_ITEMS]]
     pieces = output_pieces("\n".join(items), indent) if items else [Plain("nothing found", "faint", indent=indent)]
     missing = max(view.total, len(view.items)) - len(items)

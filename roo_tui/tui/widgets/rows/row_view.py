@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len
 from rich.style import Style
 
-from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, crop
+from roo_tui.tui.widgets.views.canvas import Canvas, Line, RowPiece, Span, crop
 
-Words = tuple[str, str]
-"""A text and the name of the ink (a field of the palette) it is written in."""
+StyledText = tuple[str, str]
+"""A text and the name of the style (a field of the palette) it is written in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,50 +29,55 @@ class Title:
     `parts` are separated by blanks; from the fourth on they give way, last first, where the line is too short.
     """
 
-    parts: Sequence[Sequence[Words]]
-    right: Sequence[Words] = ()
+    parts: Sequence[Sequence[StyledText]]
+    right: Sequence[StyledText] = ()
     hints: Sequence[Hint] = ()
 
     def estimate(self, _width: int) -> int:
         """One line."""
         return 1
 
-    def draw(self, paper: Paper) -> list[Line]:
+    def draw(self, canvas: Canvas) -> list[Line]:
         """The line of a row that is not selected."""
-        return [self.line(paper)]
+        return [self.line(canvas)]
 
-    def line(self, paper: Paper, active: bool = False, cursor: bool = False) -> Line:
-        """The line; `active` shows every hint, `cursor` puts it on the cursor's ground."""
-        palette = paper.palette
-        ground = palette.cursor_ground if cursor else None
-        edge = [span for text, ink in self.right if text for span in (("   ", palette.text), (text, _ink(paper, ink)))]
-        room = paper.width - 1 - _cells(edge)
+    def line(self, canvas: Canvas, active: bool = False, cursor: bool = False) -> Line:
+        """The line; `active` shows every hint, `cursor` puts it on the cursor's background."""
+        palette = canvas.palette
+        background = palette.cursor_background if cursor else None
+        edge = [
+            span
+            for text, style in self.right
+            if text
+            for span in (("   ", palette.text), (text, _style(canvas, style)))
+        ]
+        room = canvas.width - 1 - _cells(edge)
         shown = [hint for hint in self.hints if active or hint.always]
-        hints = _hint_spans(paper, shown)
-        least = _cells(self._left(paper, 0, crop_them=False))
+        hints = _hint_spans(canvas, shown)
+        least = _cells(self._left(canvas, 0, crop_them=False))
         while shown and not shown[-1].always and least + _cells(hints) > room:
-            hints = _hint_spans(paper, shown := shown[:-1])
-        left = self._left(paper, room - _cells(hints))
+            hints = _hint_spans(canvas, shown := shown[:-1])
+        left = self._left(canvas, room - _cells(hints))
         if self.right:
             gap = max(0, room - _cells(hints) - _cells(left))
-            return Line([*left, (" " * gap, palette.text), *hints, *edge], ground)
-        return Line([*left, *hints], ground)
+            return Line([*left, (" " * gap, palette.text), *hints, *edge], background)
+        return Line([*left, *hints], background)
 
-    def _left(self, paper: Paper, room: int, crop_them: bool = True) -> list[Span]:
-        parts = [[(text, _ink(paper, ink)) for text, ink in part if text] for part in self.parts]
+    def _left(self, canvas: Canvas, room: int, crop_them: bool = True) -> list[Span]:
+        parts = [[(text, _style(canvas, style)) for text, style in part if text] for part in self.parts]
         parts = [part for part in parts if part]
         for kept in range(len(parts), 0, -1):
             for blanks in ("   ", "  "):
                 spans: list[Span] = []
                 for part in parts[:kept]:
-                    spans += [(blanks, paper.palette.text), *part] if spans else part
+                    spans += [(blanks, canvas.palette.text), *part] if spans else part
                 if _cells(spans) <= room or kept <= 3:
                     return crop(spans, max(1, room)) if crop_them else spans
         return []
 
 
-def _hint_spans(paper: Paper, hints: Sequence[Hint]) -> list[Span]:
-    palette = paper.palette
+def _hint_spans(canvas: Canvas, hints: Sequence[Hint]) -> list[Span]:
+    palette = canvas.palette
     spans: list[Span] = []
     for hint in hints:
         meta = Style(meta={"row_action": hint.action})
@@ -80,9 +85,9 @@ def _hint_spans(paper: Paper, hints: Sequence[Hint]) -> list[Span]:
     return spans
 
 
-def _ink(paper: Paper, name: str) -> Style:
-    ink: Style = getattr(paper.palette, name)
-    return ink
+def _style(canvas: Canvas, name: str) -> Style:
+    style: Style = getattr(canvas.palette, name)
+    return style
 
 
 def _cells(spans: Sequence[Span]) -> int:
@@ -90,15 +95,15 @@ def _cells(spans: Sequence[Span]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
-    """A row ready to be drawn: `title` is None for words that always show; `bar` is the ink of the speaker's bar."""
+class RowView:
+    """A row ready to be drawn: `title` is None for words that always show; `bar` is the style of the speaker's bar."""
 
     title: Title | None
-    body: list[Piece] = field(default_factory=list)
+    body: list[RowPiece] = field(default_factory=list)
     foldable: bool = False
     expanded: bool = False
     bar: str = ""
-    ground: str = "ground"
+    background: str = "background"
     sign: str = ""
 
     @property
