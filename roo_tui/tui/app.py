@@ -3,7 +3,10 @@
 import asyncio
 import gc
 import logging
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,8 +26,7 @@ from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import clean
 from roo_tui.tui import strings
 from roo_tui.tui.prompt_history import PromptHistory
-from roo_tui.tui.screens.chat import ChatScreen
-from roo_tui.tui.terminal_watch import watch_terminal
+from roo_tui.tui.screens.chat.screen import ChatScreen
 from roo_tui.tui.themes import DARK, THEMES
 from roo_tui.tui.widgets.notice_line import NoticeLine
 
@@ -45,7 +47,7 @@ BuildEngine = Callable[[bool], EngineApi]
 
 
 def _palette() -> type[Provider]:
-    from roo_tui.tui.palette import CommandProvider
+    from roo_tui.tui.bindings import CommandProvider
 
     return CommandProvider
 
@@ -56,7 +58,7 @@ class RooApp(App[int]):
     TITLE = strings.APP
     COMMANDS = {_palette}
     # Textual reads the stylesheets of screens that are pushed, not of the default one.
-    CSS_PATH = "screens/chat.tcss"
+    CSS_PATH = "screens/chat/screen.tcss"
 
     def __init__(
         self, build: BuildEngine, *, demo: bool = False, resume: str = "", latest: bool = False, theme: str = ""
@@ -248,3 +250,33 @@ def run(
     if app.farewell:
         print(app.farewell)
     return result if result is not None else (app.return_code or 0)
+
+
+log = logging.getLogger(__name__)
+
+_CHECK_S = 2.0
+_GRACE_S = 3.0
+_HUNG_UP = 129
+"""128 and the number of the signal a closed terminal sends."""
+
+
+def watch_terminal(leave: Callable[[], None]) -> None:
+    """Begin to look, if there is a terminal now. `leave` is called from another thread when it is gone.
+
+    The process is ended some seconds later, whatever became of that: all that was shown is on disk.
+    """
+    if _is_there():
+        threading.Thread(target=_watch, args=(leave,), name="terminal watch", daemon=True).start()
+
+
+def _watch(leave: Callable[[], None]) -> None:
+    while _is_there():
+        time.sleep(_CHECK_S)
+    log.warning("the terminal is gone")
+    leave()
+    time.sleep(_GRACE_S)
+    os._exit(_HUNG_UP)
+
+
+def _is_there() -> bool:
+    return sys.__stdin__ is not None and sys.__stdin__.isatty()

@@ -1,6 +1,7 @@
 """How tokens, money and times are written on screen."""
 
 import time
+from collections.abc import Sequence
 
 from roo_tui.tui import strings
 
@@ -19,6 +20,23 @@ def short_tokens(count: int) -> str:
 def exact(count: int) -> str:
     """Return a count with thousands separators: `148,210`."""
     return f"{count:,}"
+
+
+def counted(forms: tuple[str, str], count: int) -> str:
+    """Return a count with its noun: the first form for one, the second for any other number."""
+    return forms[count != 1].format(count=exact(count))
+
+
+def todo_count(todos: Sequence[tuple[str, str]]) -> str:
+    """Return how many items of a todo list are done: `2 of 7 todos`."""
+    done = sum(state == "done" for _, state in todos)
+    return strings.TODO_COUNT[len(todos) != 1].format(done=done, total=len(todos))
+
+
+def change_percent(before: int, after: int) -> str:
+    """Return by how much a number changed: `−93 %`, `0 %`, `+5 %`."""
+    change = round(100 * (after - before) / before) if before else 0
+    return f"{'−' if change < 0 else '+' if change else ''}{abs(change)} %"
 
 
 def money(usd: float) -> str:

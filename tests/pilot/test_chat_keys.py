@@ -8,11 +8,10 @@ from roo_tui.domain.errors import CommandRefused, MissingKey, WouldOverwrite
 from roo_tui.domain.views import AnswerRow, ReductionRow, Row, UserRow
 from roo_tui.tui import strings
 from roo_tui.tui.widgets.approval import ApprovalPanel
-from roo_tui.tui.widgets.footer import Footer
-from roo_tui.tui.widgets.header import HeaderBar
-from roo_tui.tui.widgets.todo_list import TodoList
-from tests.support.fake_engine import T0, TASK, FakeEngine
+from roo_tui.tui.widgets.dock import TodoList
+from roo_tui.tui.widgets.status_bars import Footer, HeaderBar
 from tests.support.screen import APPROVAL, CHOICE, started
+from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 
 async def test_enter_sends_and_ctrl_j_starts_a_new_line() -> None:
@@ -205,7 +204,7 @@ async def test_a_path_at_the_beginning_is_a_message() -> None:
 
 
 async def test_what_the_engine_refuses_becomes_a_notice_with_its_words_unparsed() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["condense"] = CommandRefused("There is [nothing] to condense.")
     async with started(engine) as screen:
         await screen.press("ctrl+t")
@@ -213,7 +212,7 @@ async def test_what_the_engine_refuses_becomes_a_notice_with_its_words_unparsed(
 
 
 async def test_a_message_that_could_not_be_sent_returns_to_the_prompt() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["submit"] = CommandRefused("The task is read-only.")
     async with started(engine) as screen:
         await screen.type("hello")
@@ -223,7 +222,7 @@ async def test_a_message_that_could_not_be_sent_returns_to_the_prompt() -> None:
 
 
 async def test_without_a_key_the_demo_is_offered_and_the_words_are_kept() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["submit"] = MissingKey("No key was found.")
     async with started(engine) as screen:
         await screen.type("hello")
@@ -426,7 +425,7 @@ async def test_events_of_another_task_are_not_shown() -> None:
 
 
 async def test_u_on_a_condense_row_undoes_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("hello", T0)))
     engine.append(Row("e7", 7, ReductionRow("condense", True, 148_210, 9_874, 0.08, "manual", "native", 12)))
     async with started(engine) as screen:
@@ -437,7 +436,7 @@ async def test_u_on_a_condense_row_undoes_it() -> None:
 
 
 async def test_c_on_a_row_copies_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("copy [me]", T0)))
     async with started(engine) as screen:
         await screen.press("shift+tab")
@@ -447,7 +446,7 @@ async def test_c_on_a_row_copies_it() -> None:
 
 
 async def test_a_on_a_condense_row_appends_its_receipt() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     left_out = ("never touch [vendor]", "exit 1")
     engine.append(
         Row("e7", 7, ReductionRow("condense", True, 148_210, 9_874, 0.08, "manual", "native", 12, receipt=left_out))
@@ -468,7 +467,7 @@ async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
 
 
 async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["undo"] = WouldOverwrite("You changed src/[mine].py since the last step.")
     async with started(engine) as screen:
         await screen.press("f8")
@@ -505,7 +504,7 @@ async def test_todos_fold_and_count() -> None:
 
 
 async def test_ctrl_c_twice_quits_and_says_how_to_go_on() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("hello", T0)))
     async with started(engine) as screen:
         await screen.press("ctrl+c")
@@ -580,7 +579,7 @@ async def test_an_empty_task_says_what_to_do_until_its_first_row() -> None:
 
 @pytest.mark.parametrize("key", ["tab", "enter"])
 async def test_the_demo_suggests_a_task_that_a_key_puts_into_the_prompt(key: str) -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.set_header(demo=True)
     async with started(engine) as screen:
         assert strings.WELCOME_DEMO.format(task=strings.DEMO_TASK) in screen.text()
@@ -599,7 +598,7 @@ async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
 
 
 async def test_page_keys_scroll_the_transcript_while_the_prompt_has_the_focus() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     for number in range(1, 60):
         engine.append(Row(f"e{number}", number, UserRow(f"message {number}", T0)))
     async with started(engine) as screen:

@@ -25,8 +25,8 @@ from roo_tui.settings import Settings
 from roo_tui.tui import strings
 from roo_tui.tui.app import RooApp
 from roo_tui.tui.screens.settings import SettingsScreen
-from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import Started, started
+from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 POINTS = (
     RewindPoint(1, "user", "fix the [failing] test", T0, "tree1", "fix the [failing] test"),
@@ -37,8 +37,8 @@ MINE = FileChange("src/[mine].py", "restore", 3, 1, conflict=True)
 THEIRS = FileChange("new.txt", "delete", 0, 9)
 
 
-def engine_with_points(*files: FileChange, possible: bool = True) -> FakeEngine:
-    engine = FakeEngine()
+def engine_with_points(*files: FileChange, possible: bool = True) -> ScriptedEngine:
+    engine = ScriptedEngine()
     engine.read.points = POINTS
     engine.read.previews = {
         point.entry_id: RewindPreview(point, 3, files, ("big.bin",), files_possible=possible) for point in POINTS
@@ -128,7 +128,7 @@ def tasks(count: int) -> list[TaskInfo]:
 
 
 async def test_the_list_of_tasks_is_searched_and_one_is_resumed() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.all_tasks = tasks(30)
     async with started(engine) as screen:
         await screen.press("f3")
@@ -141,7 +141,7 @@ async def test_the_list_of_tasks_is_searched_and_one_is_resumed() -> None:
 
 
 async def test_arrows_move_in_the_list_of_tasks_and_escape_clears_the_search_first() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.all_tasks = tasks(5)
     async with started(engine) as screen:
         await screen.press("f3")
@@ -161,7 +161,7 @@ async def test_a_new_task_is_started_from_the_list_and_from_the_chat() -> None:
 
 
 async def test_the_profile_is_chosen_by_click_on_the_header_and_by_slash() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(
         profiles={"default": Profile("default"), "fast": Profile("fast", model="claude-haiku-5-5")}
     )
@@ -213,8 +213,8 @@ BREAKDOWN = ContextBreakdown(
 )
 
 
-def engine_with_context() -> FakeEngine:
-    engine = FakeEngine()
+def engine_with_context() -> ScriptedEngine:
+    engine = ScriptedEngine()
     for number in (1, 3, 5):
         engine.append(Row(f"e{number}", number, AnswerRow(f"answer {number} " + "words " * 400)))
     engine.read.breakdown = BREAKDOWN
@@ -384,7 +384,7 @@ async def click_in_form(screen: Started, selector: str) -> None:
 
 
 async def test_a_profile_is_copied_edited_and_deleted() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(profiles={"default": Profile("default", model="claude-haiku-5-5", window=9_000)})
     async with started(engine, size=(100, 50)) as screen:
         await open_settings(screen)
@@ -415,7 +415,7 @@ async def test_a_profile_is_copied_edited_and_deleted() -> None:
 
 
 async def test_the_settings_of_the_profile_that_is_chosen_are_shown() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(profiles={"default": Profile("default"), "fast": Profile("fast", model="[quick]")})
     async with started(engine, size=(100, 60)) as screen:
         await open_settings(screen)
@@ -464,7 +464,7 @@ async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None
 
 
 async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(context=type(Settings().context)(condense_prompt="Mine."))
     async with started(engine, size=(100, 60)) as screen:
         settings = await open_settings(screen)
@@ -509,7 +509,7 @@ async def test_escape_asks_before_changes_are_lost() -> None:
 
 
 async def test_settings_show_where_a_value_comes_from_and_what_is_wrong_in_the_file() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(
         source={"context.threshold_percent": "project file"}, problems=("settings.toml: [x] is not known",)
     )
@@ -520,7 +520,7 @@ async def test_settings_show_where_a_value_comes_from_and_what_is_wrong_in_the_f
 
 
 async def test_settings_explain_the_threshold_without_a_known_window() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.the_use = ContextUse()
     async with started(engine) as screen:
         await open_settings(screen)
@@ -528,7 +528,7 @@ async def test_settings_explain_the_threshold_without_a_known_window() -> None:
 
 
 async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
 
     def build(demo: bool) -> EngineApi:
         if not demo:
@@ -553,7 +553,7 @@ async def test_no_key_and_quit_leaves_at_once() -> None:
 
     app = RooApp(build)
     async with app.run_test(size=(80, 24)) as pilot:
-        screen = Started(app, FakeEngine(), pilot)
+        screen = Started(app, ScriptedEngine(), pilot)
         await screen.until(strings.NO_KEY_TITLE)
         await screen.press("q")
     assert app.return_value == 0
@@ -563,7 +563,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
     import asyncio
     import threading
 
-    engine, ready = FakeEngine(), threading.Event()
+    engine, ready = ScriptedEngine(), threading.Event()
 
     def build(demo: bool) -> EngineApi:
         assert ready.wait(10)
@@ -597,7 +597,7 @@ async def test_an_unexpected_error_goes_to_the_log_and_names_the_file(capsys: py
     from roo_tui import logs, paths
 
     logs.set_up()
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["condense"] = ZeroDivisionError("oops")
     with pytest.raises(WorkerFailed):
         async with started(engine) as screen:

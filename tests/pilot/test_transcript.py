@@ -478,7 +478,7 @@ async def test_rows_a_condense_hides_stay_dimmed_until_somebody_folds_them():
         transcript.set_rows([*hidden, _row(30, _condense())])
         await pilot.pause()
         assert "go on" in "\n".join(app.screen_lines())
-        transcript.fold_all()
+        transcript.set_all(False)
         await pilot.pause()
         lines = [line for line in app.screen_lines() if line.strip()]
         assert len(lines) == 2 and "10 earlier rows, not in context" in lines[0]
@@ -595,7 +595,7 @@ async def test_markup_and_escape_codes_are_inert_in_every_row(size: tuple[int, i
     app = TranscriptApp()
     async with app.run_test(size=size) as pilot:
         transcript = await _show(pilot, [_row(at, body, in_context) for at, body in enumerate(_BODIES)])
-        transcript.expand_all()
+        transcript.set_all(True)
         await pilot.pause()
         text = "\n".join(_whole_text(transcript))
         assert not {"\x1b", "\x9b", "\x00", "\x07", "\u202e", "\ud800", "\t"} & set(text)
@@ -608,7 +608,7 @@ async def test_markup_and_escape_codes_are_inert_in_every_row(size: tuple[int, i
         for place in layout.down(start):
             assert place.strip.cell_length == layout.look.width + GUTTER
             assert not any(style and style.meta and "@click" in style.meta for _, style, _ in place.strip)
-        transcript.fold_all()
+        transcript.set_all(False)
         await pilot.press("home")
 
 
@@ -624,7 +624,7 @@ async def test_a_line_of_five_megabytes_and_fifty_megabytes_of_output_are_shown_
                 _row(3, ToolRow("b", "execute_command", "cat", "done", view=huge)),
             ],
         )
-        transcript.expand_all()
+        transcript.set_all(True)
         await pilot.press("home", "pagedown", "end")
         assert transcript.virtual_size.height < 60_000
         assert "some output" in "\n".join(app.screen_lines())

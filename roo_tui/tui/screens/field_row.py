@@ -33,6 +33,7 @@ class FieldRow(Vertical):
         self._field = field
         self._value = value
         self._source = source
+        self._changed = False
         self._default_text = default_text
         self._problem = ""
 
@@ -67,19 +68,23 @@ class FieldRow(Vertical):
             area.tab_behavior = "focus"
             return area
         text = ", ".join(value) if field.kind is tuple else "" if value is None else f"{value}"
-        hint = strings.SETTINGS_LIST_HINT if field.kind is tuple else f"{field.default}"
+        hint = strings.SETTINGS_NOT_SET if field.default is None else f"{field.default}"
+        if field.kind is tuple:
+            hint = strings.SETTINGS_LIST_HINT
         return Input(clean(text), placeholder=hint, compact=True)
 
     def _note(self) -> None:
         note = self.query_one(".field-note", Static)
         if self._problem:
-            note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
+            text = strings.SETTINGS_PROBLEM.format(setting=self._field.title, problem=self._problem)
+            note.update(Content.styled(text, "$text-error"))
             return
-        source = strings.SETTINGS_SOURCE.format(source=self._source)
-        if self._field.multiline:
-            text = strings.SETTINGS_CUSTOM if self._value else strings.SETTINGS_DEFAULT_SHOWN
-            source = f"{text}  {source}"
-        note.update(Content.styled(source, "$foreground-muted"))
+        text = strings.SETTINGS_UNSAVED if self._changed else strings.SETTINGS_SOURCE.format(source=self._source)
+        if self._field.multiline and self._changed and not self._value:
+            text = strings.SETTINGS_RESET_UNSAVED
+        elif self._field.multiline:
+            text = f"{strings.SETTINGS_CUSTOM if self._value else strings.SETTINGS_BUILT_IN}  {text}"
+        note.update(Content.styled(text, "$foreground-muted"))
 
     def set_note(self, text: str) -> None:
         """Show what the value means here."""
@@ -89,7 +94,7 @@ class FieldRow(Vertical):
         if value == self._value and problem == self._problem:
             return
         self._value, self._problem = value, problem
-        self._source = strings.SETTINGS_CHANGED
+        self._changed = True
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 

@@ -1,7 +1,7 @@
-"""Help: what the focused part does, the keys of prompt and context screen, each command with its key and slash word."""
+"""What can be looked up: keys and commands, and the recent notices."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -13,7 +13,9 @@ from textual.widgets import Static
 from roo_tui.commands import COMMANDS
 from roo_tui.tui import strings
 from roo_tui.tui.bindings import keys_of
+from roo_tui.tui.numbers import clock
 from roo_tui.tui.screens.page import Page
+from roo_tui.tui.widgets.notice_line import Level, Said
 
 
 class HelpScreen(Page[None]):
@@ -71,3 +73,29 @@ def _entry(keys: str, slash: str, text: str, width: int, indent: int = 27) -> li
     )
     lines = [Content.assemble(lead, (first, "$foreground-muted"))]
     return lines + [Content.styled(" " * indent + line, "$foreground-muted") for line in rest]
+
+
+_STYLES: dict[Level, str] = {"information": "$foreground", "warning": "$text-warning", "error": "$text-error"}
+
+
+class NoticesScreen(Page[None]):
+    """Each notice whole, with its time."""
+
+    TITLE_TEXT = strings.NOTICES_TITLE
+    KEYS_TEXT = strings.NOTICES_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "less", show=False)]
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        super().__init__()
+        self._said = said
+
+    def body(self) -> Iterable[Widget]:
+        lines = [
+            Content.assemble((f"{clock(one.at_ms)}  ", "$foreground-muted"), (one.text, _STYLES[one.level]))
+            for one in reversed(self._said)
+        ]
+        text = Content("\n").join(lines or [Content.styled(strings.NOTICES_EMPTY, "$foreground-muted")])
+        yield VerticalScroll(Static(text, markup=False), id="notices-body")
+
+    def on_mount(self) -> None:
+        self.query_one("#notices-body").focus()

@@ -23,7 +23,7 @@ class Page(Screen[Result], Generic[Result]):
     CSS_PATH = "pages.tcss"
     TITLE_TEXT: ClassVar[str] = ""
     KEYS_TEXT: ClassVar[str] = ""
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "less", strings.CLOSE, show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "less", show=False)]
 
     def compose(self) -> ComposeResult:
         title = Content.assemble(

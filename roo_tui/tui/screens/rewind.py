@@ -17,7 +17,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import FileChange, RewindPoint, RewindPreview
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import strings
-from roo_tui.tui.numbers import clock
+from roo_tui.tui.numbers import clock, counted
 from roo_tui.tui.screens.page import Page
 
 PreviewSource = Callable[[EntryId], Awaitable[RewindPreview]]
@@ -114,11 +114,11 @@ class RewindScreen(Page[RewindChoice | None]):
         self.dismiss(RewindChoice(preview.point.entry_id, how != "files", files, overwrite))
 
     async def _asks_to_overwrite(self, conflicts: Sequence[FileChange]) -> bool:
-        from roo_tui.tui.screens.confirm import ConfirmScreen
+        from roo_tui.tui.screens.ask import ConfirmScreen
 
         names = "\n".join(f"  {one_line(change.path)}" for change in conflicts[:8])
         if len(conflicts) > 8:
-            names += f"\n  … {len(conflicts) - 8}"
+            names += f"\n  {strings.REWIND_MORE_CONFLICTS.format(count=len(conflicts) - 8)}"
         return await self.app.push_screen_wait(
             ConfirmScreen(
                 strings.REWIND_CONFLICT_TITLE,
@@ -157,9 +157,9 @@ def _has_files(preview: RewindPreview) -> bool:
 
 def _preview_text(preview: RewindPreview) -> Content:
     lines = [Content.styled(one_line(preview.point.title, 400), "bold"), Content("")]
-    count = preview.messages
-    messages = strings.REWIND_ONE_MESSAGE if count == 1 else strings.REWIND_MESSAGES.format(count=count)
-    lines.append(Content(messages))
+    messages = preview.messages
+    removes = counted(strings.REWIND_MESSAGES, messages) if messages else strings.REWIND_NO_MESSAGES
+    lines.append(Content(removes))
     if preview.point.words:
         lines.append(Content.styled(strings.REWIND_WORDS_BACK, "$foreground-muted"))
     if not preview.files_possible:
@@ -167,8 +167,7 @@ def _preview_text(preview: RewindPreview) -> Content:
     elif not preview.files:
         lines.append(Content(strings.REWIND_NO_FILES))
     else:
-        count = len(preview.files)
-        lines.append(Content(strings.REWIND_ONE_FILE if count == 1 else strings.REWIND_FILES.format(count=count)))
+        lines.append(Content(counted(strings.REWIND_FILES, len(preview.files))))
         lines += [_file_line(change) for change in preview.files]
     if preview.skipped:
         names = ", ".join(one_line(name) for name in preview.skipped)

@@ -16,7 +16,7 @@ from roo_tui.engine_api import SettingsView
 from roo_tui.plain_text import clean
 from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, fields
 from roo_tui.tui import strings
-from roo_tui.tui.numbers import exact
+from roo_tui.tui.numbers import counted, exact
 from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.page import Page
 
@@ -168,7 +168,7 @@ class SettingsScreen(Page[Changes | None]):
 
     @work(exclusive=True, group="profile")
     async def _make_profile(self, values: Changes) -> None:
-        from roo_tui.tui.screens.name import NameScreen
+        from roo_tui.tui.screens.ask import NameScreen
 
         name = await self.app.push_screen_wait(NameScreen(strings.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
         if name:
@@ -178,7 +178,7 @@ class SettingsScreen(Page[Changes | None]):
     @on(Button.Pressed, "#profile-delete")
     @work(exclusive=True, group="profile")
     async def _delete_profile(self) -> None:
-        from roo_tui.tui.screens.confirm import ConfirmScreen
+        from roo_tui.tui.screens.ask import ConfirmScreen
 
         name = self._profile
         screen = ConfirmScreen(
@@ -221,7 +221,7 @@ class SettingsScreen(Page[Changes | None]):
         """Save what was changed, unless something is not valid."""
         if self._problems:
             key, problem = next(iter(self._problems.items()))
-            self.app.notify(f"{key} {problem}", severity="warning")
+            self.app.notify(strings.SETTINGS_PROBLEM.format(setting=key, problem=problem), severity="warning")
             next(row for row in self.query(FieldRow) if row.key == key).query("Input").first().focus()
         elif not self._draft:
             self.dismiss(None)
@@ -237,12 +237,13 @@ class SettingsScreen(Page[Changes | None]):
     async def _leave(self) -> None:
         count = len(self._draft)
         if count:
-            from roo_tui.tui.screens.confirm import ConfirmScreen
+            from roo_tui.tui.screens.ask import ConfirmScreen
 
-            one = strings.SETTINGS_DISCARD_ONE
-            text = one if count == 1 else strings.SETTINGS_DISCARD_TEXT.format(count=count)
             screen = ConfirmScreen(
-                strings.SETTINGS_DISCARD_TITLE, text, yes=strings.SETTINGS_DISCARD_YES, no=strings.SETTINGS_DISCARD_NO
+                strings.SETTINGS_DISCARD_TITLE,
+                counted(strings.SETTINGS_DISCARD_TEXT, count),
+                yes=strings.SETTINGS_DISCARD_YES,
+                no=strings.SETTINGS_DISCARD_NO,
             )
             if not await self.app.push_screen_wait(screen):
                 return

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.plain_text import one_line
 from roo_tui.tui import strings
-from roo_tui.tui.numbers import age, money
+from roo_tui.tui.numbers import age, counted, money
 from roo_tui.tui.screens.page import Page
 
 NEW = "new"
@@ -72,7 +72,7 @@ class TasksScreen(Page[str | None]):
         """Return the title, then folder (unless it is this one) and figures in columns."""
         width = max(40, self.size.width - 6)
         folder = "" if task.workspace == self._workspace else task.workspace.rstrip("/").rpartition("/")[2]
-        figures = f"{one_line(folder, 14):<14}{strings.TASKS_ENTRIES.format(count=task.entries):>13}"
+        figures = f"{one_line(folder, 14):<14}{counted(strings.TASKS_ENTRIES, task.entries):>13}"
         figures += f"{money(task.cost_usd):>9}{age(task.updated_ms, self._now_ms):>11}"
         title = Content(one_line(task.title, 200) or strings.TASKS_UNTITLED)
         room = width - len(figures) - 4

@@ -42,7 +42,7 @@ class PromptArea(TextArea):
     PromptArea:focus { border: none; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", "Undo typing", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", show=False)]
 
     class Key(Message):
         """A key that the text itself has no use for."""
@@ -299,7 +299,7 @@ class Prompt(Vertical):
 
     @work(group="files", exclusive=True)
     async def _offer_files(self, query: str) -> None:
-        from roo_tui.tui.file_match import best_files
+        from roo_tui.tui.widgets.completion import best_files
 
         if (not query or not self._files) and self.file_source is not None:
             self._files = await self.file_source()

@@ -1,18 +1,51 @@
-"""A question of the model: options to pick by number, and a line for an own answer."""
+"""A question of the model: options to pick by number, and a line for your own answer."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from roo_tui.domain.events import Choice, Question
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import strings
-from roo_tui.tui.widgets.question_panel import QuestionAnswered, QuestionPanel
+
+if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
+    from roo_tui.domain.events import Choice, Question
+
+
+class QuestionAnswered(Message):
+    """The user answered: `option` is an option's id, or blank for the answer typed in `text`."""
+
+    def __init__(self, question_id: str, option: str, text: str = "") -> None:
+        super().__init__()
+        self.question_id = question_id
+        self.option = option
+        self.text = text
+
+
+class QuestionPanel(Vertical):
+    """Stands above the prompt until its question is answered or withdrawn."""
+
+    DEFAULT_CSS = "QuestionPanel { height: auto; padding: 0 1; }"
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+    def take_focus(self) -> None:
+        """Focus what answers."""
+        self.focus()
+
+    def less(self) -> bool:
+        """Close or leave a part of it. Returns whether there was any."""
+        return False
 
 
 class Options(OptionList):

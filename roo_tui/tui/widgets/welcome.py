@@ -40,7 +40,7 @@ class Welcome(Vertical):
                 Content(""),
             ]
         pairs = [
-            Content.assemble((f"{key:<4}", "bold"), (f"{text:<22}", "$foreground-muted"))
+            Content.assemble((f"{key:<8}", "bold"), (f"{text:<22}", "$foreground-muted"))
             for key, text in strings.WELCOME_KEYS
         ]
         lines += [Content.assemble(left, right) for left, right in zip(pairs[::2], pairs[1::2], strict=True)]

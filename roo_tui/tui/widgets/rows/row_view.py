@@ -1,11 +1,14 @@
-"""What every kind of row is made of: a title that can be folded, a body of pieces, a bar of its speaker."""
+"""What every kind of row is and is made of: a title that can be folded, a body of pieces, a bar of its speaker."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
 from rich.style import Style
 
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.views.canvas import Canvas, Line, RowPiece, Span, crop
 
 StyledText = tuple[str, str]
@@ -20,6 +23,9 @@ class Hint:
     action: str
     label: str
     always: bool = False
+
+
+COPY = Hint("c", "copy", strings.HINT_COPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +118,29 @@ class RowView:
         if self.sign or self.bar:
             return self.sign or "▐"
         return ("▾" if self.expanded else "▸") if self.foldable else "·" if self.title else ""
+
+
+Body = TypeVar("Body")
+
+
+class RowKind(ABC, Generic[Body]):
+    """Everything the transcript knows of one kind of row."""
+
+    spoken: ClassVar[bool] = False
+    """Whether blank lines set it apart from its neighbours."""
+
+    @abstractmethod
+    def view(self, body: Body, expanded: bool, live_output: str) -> RowView:
+        """Return how a row is drawn; `live_output` is what a running command has printed so far."""
+
+    @abstractmethod
+    def copy_text(self, body: Body) -> str:
+        """Return the text that is copied: the words as they came."""
+
+    def estimate(self, body: Body, expanded: bool, width: int) -> int:  # noqa: ARG002 (others look at them)
+        """Return roughly how many lines a row takes, without a close look at its text."""
+        return 9 if expanded else 1
+
+    def opens_by_itself(self, body: Body) -> bool:  # noqa: ARG002 (others look at it)
+        """Return whether a row is unfolded until the user folds it."""
+        return False

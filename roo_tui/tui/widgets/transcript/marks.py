@@ -10,6 +10,7 @@ from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.transcript.layout import Layout, PlacedLine, Spot
 from roo_tui.tui.widgets.views.canvas import GUTTER
 from roo_tui.tui.widgets.views.palette import Palette
@@ -25,7 +26,7 @@ def line_number(place: PlacedLine) -> int:
 
 def with_pill(strip: Strip, width: int, palette: Palette) -> Strip:
     """Return the last line with the pill at its right end, which follows the end when it is clicked."""
-    pill = " ↓ new below "
+    pill = f" {strings.NEW_BELOW} "
     at = max(0, width - len(pill) - 1)
     end = at + len(pill)
     styled = Segment(pill, palette.cursor_background + palette.accent + Style(meta={"row_action": "follow"}))

@@ -6,7 +6,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from roo_tui.domain.views import AnswerRow, ThinkingRow
-from roo_tui.tui.widgets.rows import AnyBody, RowView, estimate_of, sketch_of
+from roo_tui.tui.widgets.rows import AnyBody, RowView, kind_of
 from roo_tui.tui.widgets.views.canvas import Blank, Canvas, Line, RowPiece, Span, strip
 from roo_tui.tui.widgets.views.markdown_stream import MarkdownStream
 from roo_tui.tui.widgets.views.palette import Palette
@@ -44,7 +44,7 @@ class RowBox:
     at: int = 0
     live_output: str = ""
     stream: MarkdownStream | None = None
-    sketch: RowView | None = None
+    view: RowView | None = None
     pieces: list[RowPiece] = field(default_factory=list)
     heights: list[int] = field(default_factory=list)
     strips: list[list[Strip] | None] = field(default_factory=list)
@@ -60,7 +60,7 @@ class RowBox:
 
     def guess(self, width: int) -> int:
         """Estimate the height from the row alone and remember it."""
-        self.estimate = self.gap + estimate_of(self.body, self.expanded, width)
+        self.estimate = self.gap + kind_of(self.body).estimate(self.body, self.expanded, width)
         return self.height
 
     @property
@@ -75,11 +75,11 @@ class RowBox:
         if self.pieces:
             return
         if self.stream is not None:
-            self.sketch = RowView(None, self.stream.pieces(), bar="speaker")
+            self.view = RowView(None, self.stream.pieces(), bar="speaker")
         else:
-            self.sketch = sketch_of(self.body, self.expanded, self.live_output)
-        title = [self.sketch.title] if self.sketch.title else []
-        self.pieces = [Blank(self.gap), *title, *self.sketch.body]
+            self.view = kind_of(self.body).view(self.body, self.expanded, self.live_output)
+        title = [self.view.title] if self.view.title else []
+        self.pieces = [Blank(self.gap), *title, *self.view.body]
         self.heights = [piece.estimate(width) for piece in self.pieces]
         self.strips = [None] * len(self.pieces)
 
@@ -99,7 +99,7 @@ class RowBox:
         """Let go of the drawing; the height stays as the estimate."""
         if self.pieces:
             self.estimate = sum(self.heights)
-            self.sketch, self._settled = None, 1
+            self.view, self._settled = None, 1
             self.pieces, self.heights, self.strips = [], [], []
 
     def draw(self, index: int, look: Look) -> list[Strip]:
@@ -122,13 +122,13 @@ class RowBox:
         palette = canvas.palette
         if index == 0:
             return strip(line, [("   ", palette.background)], palette.background, canvas, palette.background)
-        sketch = self.sketch
-        assert sketch is not None
-        background: Style = getattr(palette, sketch.background)
+        view = self.view
+        assert view is not None
+        background: Style = getattr(palette, view.background)
         first = index == 1 and number == 0
         margin: Span = (" " if self.in_context else "┊", palette.faint)
-        if sketch.bar:
-            gutter = [margin, (f"{sketch.mark} ", getattr(palette, sketch.bar))]
+        if view.bar:
+            gutter = [margin, (f"{view.mark} ", getattr(palette, view.bar))]
         else:
-            gutter = [margin, (f"{sketch.mark if first else '':<1} ", palette.muted)]
+            gutter = [margin, (f"{view.mark if first else '':<1} ", palette.muted)]
         return strip(line, gutter, background, canvas, line.background if first and line.background else background)

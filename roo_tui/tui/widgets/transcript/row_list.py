@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from roo_tui.domain.views import AnswerRow, ReductionRow, Row, ThinkingRow, ToolRow
-from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, gap_between, opens_by_itself
+from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, gap_between, kind_of
 from roo_tui.tui.widgets.transcript.layout import Layout
 from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
 
 STATUS_KEY = "status"
 FOLD_KEY = "fold:"
-LIVE_KEY = "live:"
 _LEAST_FOLDED = 2
 _LIVE_OUTPUT = 200_000
 
@@ -65,14 +64,11 @@ class RowList:
         self._arrange(boxes)
 
     def upsert(self, rows: Iterable[Row]) -> list[RowBox]:
-        """Replace rows by key, add the others at the end. Return the boxes that are new at the end.
-
-        A row whose words just streamed takes over the drawing of the stream, whose own key ends with it.
-        """
+        """Replace rows by key, add the others at the end. Return the boxes that are new at the end."""
         new: list[RowBox] = []
         arrange = False
         for row in rows:
-            box = self._by_key.get(row.key) or self._streamed(row)
+            box = self._by_key.get(row.key)
             if box is not None:
                 arrange |= box.in_context != row.in_context or isinstance(row.body, ReductionRow)
                 self._take(box, row)
@@ -87,7 +83,7 @@ class RowList:
         return new
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Take rows away at the next `settle`, so that a row that comes at once can take over a stream's drawing."""
+        """Take rows away at the next `settle`, so that all that goes in one step is laid out once."""
         self._leaving.update(key for key in keys if key in self._by_key)
 
     def settle(self) -> None:
@@ -107,20 +103,14 @@ class RowList:
                 return
         self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)])
 
-    def _streamed(self, row: Row) -> RowBox | None:
-        if not isinstance(row.body, AnswerRow | ThinkingRow):
-            return None
-        for box in reversed(self.layout.boxes[-12:]):
-            body = box.body
-            if box.key.startswith(LIVE_KEY) and type(body) is type(row.body) and box.text == row.body.text:
-                del self._by_key[box.key]
-                self._leaving.discard(box.key)
-                if box.key in self._chosen:
-                    self._chosen[row.key] = self._chosen.pop(box.key)
-                box.key = row.key
-                self._by_key[row.key] = box
-                return box
-        return None
+    def rename(self, key: str, new_key: str) -> None:
+        """Give a row another key; it stays as it is drawn, and open if it is open."""
+        box = self._by_key.pop(key, None)
+        if box is not None:
+            box.key = new_key
+            self._by_key[new_key] = box
+            if key in self._chosen:
+                self._chosen[new_key] = self._chosen.pop(key)
 
     def _take(self, box: RowBox, row: Row) -> None:
         same_words = (
@@ -144,7 +134,7 @@ class RowList:
             box.forget()
 
     def _expanded(self, key: str, body: AnyBody) -> bool:
-        return self._chosen.get(key, opens_by_itself(body))
+        return self._chosen.get(key, kind_of(body).opens_by_itself(body))
 
     def toggle(self, key: str, expanded: bool | None = None) -> RowBox | None:
         """Unfold or fold a row (or as `expanded` says); remember it. None if there is no such row."""

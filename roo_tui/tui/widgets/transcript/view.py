@@ -13,7 +13,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from roo_tui.tui.widgets.rows import text_of
+from roo_tui.tui.widgets.rows import copy_text
 from roo_tui.tui.widgets.transcript.layout import PlacedLine, Spot
 from roo_tui.tui.widgets.transcript.marks import line_number, regions, selected_text, with_pill, with_selection
 from roo_tui.tui.widgets.transcript.row_box import Look
@@ -239,8 +239,8 @@ class RowListView(ScrollView):
     def _active(self, place: PlacedLine, selected: bool) -> Strip:
         strip, box = place.strip, place.box
         look = self._list.layout.look
-        if place.piece == 1 and place.line == 0 and box.sketch is not None and box.sketch.title is not None:
-            strip = box.redraw(1, box.sketch.title.line(look.canvas(box.in_context), True, selected), look)
+        if place.piece == 1 and place.line == 0 and box.view is not None and box.view.title is not None:
+            strip = box.redraw(1, box.view.title.line(look.canvas(box.in_context), True, selected), look)
         if not selected:
             return strip
         first, *rest = strip
@@ -281,7 +281,7 @@ class RowListView(ScrollView):
         box = self._list.get(key)
         if box is None:
             return ""
-        return box.text or text_of(box.body)
+        return box.text or copy_text(box.body)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text of the selected lines, as they are on the screen."""

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.rows import FoldedRow, StatusRow
 from roo_tui.tui.widgets.transcript.arriving import Arriving
 from roo_tui.tui.widgets.transcript.layout import PlacedLine, Spot
@@ -44,16 +45,16 @@ class TranscriptView(RowListView, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "cursor(-1)", "Previous row", show=False),
-        Binding("down,j", "cursor(1)", "Next row", show=False),
-        Binding("home", "cursor_home", "First row", show=False),
-        Binding("end", "cursor_end", "Last row", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("enter,space", "activate", "Open or fold", show=False),
-        *(Binding(key, f"row_key('{key}')", "Row action", show=False) for key in "uracms"),
+        Binding("up,k", "cursor(-1)", show=False),
+        Binding("down,j", "cursor(1)", show=False),
+        Binding("home", "cursor_home", show=False),
+        Binding("end", "cursor_end", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("enter,space", "activate", show=False),
+        *(Binding(key, f"row_key('{key}')", show=False) for key in "uracms"),
     ]
-    HELP = "↑ ↓ choose a row, Enter opens or folds it, the keys shown in its title act on it, End goes to the newest."
+    HELP = strings.TRANSCRIPT_HELP
 
     class RowActivated(Message):
         """A row was opened or folded by its person."""
@@ -115,15 +116,18 @@ class TranscriptView(RowListView, can_focus=True):
         self._changed()
 
     def remove(self, keys: Iterable[str] | None = None) -> AwaitRemove:
-        """Take rows away; without keys, the whole widget, as of any other.
-
-        A row of the same words that is added before the next drawing takes over a stream's place.
-        """
+        """Take rows away; without keys, the whole widget, as of any other."""
         if keys is None:
             return super().remove()
         self._list.remove(keys)
         self._changed()
         return AwaitRemove([])
+
+    def rename(self, key: str, new_key: str) -> None:
+        """Give a row another key: a stream that has ended becomes the row of its entry."""
+        self._list.rename(key, new_key)
+        if self.selected_key == key:
+            self.selected_key = new_key
 
     def set_status(self, text: str | None, hint: str = "") -> None:
         """Show what goes on as the last row, with the seconds since it began and what stops it; None removes it."""
@@ -217,15 +221,8 @@ class TranscriptView(RowListView, can_focus=True):
         self._flush()
         self._follow = self._at_end()
 
-    def expand_all(self) -> None:
-        """Open every row, also what is folded away."""
-        self._set_all(True)
-
-    def fold_all(self) -> None:
-        """Fold every row to its title."""
-        self._set_all(False)
-
-    def _set_all(self, expanded: bool) -> None:
+    def set_all(self, expanded: bool) -> None:
+        """Open every row, also what is folded away; or fold every row to its title."""
         for box in list(self._list.layout.boxes):
             if box.key in self._list and box.key != STATUS_KEY:
                 self._list.toggle(box.key, expanded)
@@ -317,7 +314,7 @@ class TranscriptView(RowListView, can_focus=True):
         if box is None:
             return
         self._list.layout.touch(box)
-        hints = box.sketch.title.hints if box.sketch and box.sketch.title else ()
+        hints = box.view.title.hints if box.view and box.view.title else ()
         action = next((hint.action for hint in hints if hint.key == key), "copy" if key == "c" else "")
         if action:
             self.post_message(self.RowAction(box.key, action))
@@ -327,7 +324,7 @@ class TranscriptView(RowListView, can_focus=True):
         if box is None:
             return
         self._list.layout.touch(box)
-        if box.sketch is not None and box.sketch.foldable:
+        if box.view is not None and box.view.foldable:
             self.toggle(key)
             self.post_message(self.RowActivated(key))
 

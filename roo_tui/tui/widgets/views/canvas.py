@@ -11,6 +11,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from roo_tui.plain_text import clean
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import exact
 from roo_tui.tui.widgets.views.palette import Palette
 
 Span = tuple[str, Style]
@@ -100,7 +102,8 @@ def fit(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     """Return the text as it may be shown: clean, tabs expanded, over-long lines and texts cut with a note."""
     if len(text) > limit:
         head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
-        text = f"{head}\n… {len(text) - len(head) - len(tail):,} characters not shown …\n{tail}"
+        missing = strings.NOT_SHOWN.format(count=exact(len(text) - len(head) - len(tail)))
+        text = f"{head}\n{missing}\n{tail}"
     text = clean(text)
     if "\t" in text:
         text = text.expandtabs(4)
@@ -113,7 +116,7 @@ def short_line(line: str) -> str:
     """Return the line, cut after `LINE_LIMIT` characters with a note of how many are missing."""
     if len(line) <= LINE_LIMIT:
         return line
-    return f"{line[:LINE_LIMIT]} … {len(line) - LINE_LIMIT:,} more characters"
+    return f"{line[:LINE_LIMIT]} {strings.LINE_CUT.format(count=exact(len(line) - LINE_LIMIT))}"
 
 
 def estimate_lines(text: str, width: int) -> int:

@@ -1,6 +1,7 @@
 """A command and what it printed."""
 
 from roo_tui.domain.views import CommandView
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.views.canvas import Plain, RowPiece, fit
 from roo_tui.tui.widgets.views.code import code_pieces
 
@@ -22,9 +23,9 @@ def command_pieces(view: CommandView, indent: int = 2) -> list[RowPiece]:
     if output:
         pieces += output_pieces(output, indent)
     elif view.exit_code is not None:
-        pieces.append(Plain("no output", "faint", False, "", indent))
+        pieces.append(Plain(strings.NO_OUTPUT, "faint", False, "", indent))
     if view.timed_out:
-        pieces.append(Plain("stopped: it took longer than it was allowed to", "warning", False, "", indent))
+        pieces.append(Plain(strings.TIMED_OUT, "warning", False, "", indent))
     return pieces
 
 
