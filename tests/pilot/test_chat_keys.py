@@ -3,9 +3,10 @@
 import pytest
 
 from roo_tui.domain import events as ev
-from roo_tui.domain.entries import QueuedMessage
+from roo_tui.domain.blocks import Text, Thinking, ToolUse
+from roo_tui.domain.entries import AssistantMessage, QueuedMessage
 from roo_tui.domain.errors import CommandRefused, MissingKey, WouldOverwrite
-from roo_tui.domain.views import AnswerRow, ReductionRow, Row, UserRow
+from roo_tui.domain.views import AnswerRow, ReductionRow, Row, ThinkingRow, ToolRow, UserRow
 from roo_tui.tui import strings
 from roo_tui.tui.widgets.approval import ApprovalPanel
 from roo_tui.tui.widgets.dock import TodoList
@@ -380,26 +381,61 @@ async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
         screen.engine.begin_turn()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 3.0, "Overloaded"))
         await screen.settle()
-        assert "Trying again in 3 s (2 of 3)  esc cancels  Overloaded" in screen.text()
+        assert "Trying again in 3 s (2 of 3)  Esc cancels  Overloaded" in screen.text()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 0, "Overloaded"))
         await screen.settle()
         assert "Trying again" not in screen.text()
 
 
-async def test_a_streamed_answer_becomes_the_row_of_its_entry() -> None:
-    from roo_tui.domain.entries import AssistantMessage
-
+async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_blocks() -> None:
     async with started() as screen:
         screen.engine.begin_turn()
-        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Hello "))
-        screen.engine.emit(ev.BlockText(TASK, "b1", "there [world]"))
-        await screen.settle()
-        await screen.until("Hello there [world]")
-        screen.engine.emit(ev.BlockEnded(TASK, "b1"))
-        screen.engine.append(Row("e1.0", 1, AnswerRow("Hello there [world]")), body=AssistantMessage(()))
+        for block_id, kind in (("b1", "thinking"), ("b2", "text"), ("b3", "tool_use")):
+            screen.engine.emit(ev.BlockStarted(TASK, block_id, kind, "read_file" if kind == "tool_use" else ""))
+            screen.engine.emit(ev.BlockText(TASK, block_id, "Hello there [world]"), ev.BlockEnded(TASK, block_id))
+        await screen.until("Thought")
+        rows = screen.chat.transcript
+        rows.toggle("live:b1")
+        answer = AssistantMessage(
+            (Thinking("Hello there [world]"), Text("Hello there [world]"), ToolUse("c1", "x", {}))
+        )
+        screen.engine.append(
+            Row("e1.0", 1, ThinkingRow("Hello there [world]")),
+            Row("e1.1", 1, AnswerRow("Hello there [world]")),
+            Row("call:c1", 1, ToolRow("c1", "read_file", "a.py", "waiting")),
+            body=answer,
+            block_ids=("b1", "b2", "b3"),
+        )
         screen.engine.end_turn()
         await screen.settle()
-        assert screen.text().count("Hello there [world]") == 1
+        shown = screen.text(rows)
+        assert shown.count("Hello there [world]") == 2, "thinking stays open, the answer stands once"
+        assert shown.index("Thought") < shown.rindex("Hello there") < shown.index("read_file a.py")
+        assert [box.key for box in rows._list.rows()] == ["e1.0", "e1.1", "call:c1"]
+
+
+async def test_the_same_words_of_another_answer_are_not_taken_for_a_stream() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Yes."))
+        await screen.until("Yes.")
+        screen.engine.append(Row("e1", 1, UserRow("asked meanwhile", T0)), Row("e1.0", 1, AnswerRow("Yes.")))
+        await screen.settle()
+        assert [box.key for box in screen.chat.transcript._list.rows()] == ["live:b1", "e1", "e1.0"]
+
+
+async def test_the_queue_is_kept_and_shown_after_a_failed_turn() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        await screen.type("and then this")
+        await screen.press("enter")
+        screen.engine.end_turn("The provider is overloaded.")
+        await screen.settle()
+        assert "queued  and then this" in screen.text()
+        assert "The provider is overloaded." in screen.text()
+        assert strings.PROMPT_SEND in screen.text()
+        await screen.press("shift+tab", "enter")
+        assert screen.prompt == "and then this"
 
 
 async def test_a_broken_attempt_leaves_nothing_behind() -> None:
@@ -513,7 +549,7 @@ async def test_ctrl_c_twice_quits_and_says_how_to_go_on() -> None:
         await screen.press("ctrl+c")
         assert screen.called("close") == [()]
     assert screen.app.return_value == 0
-    assert screen.app.farewell == f"To go on with this task: roo-tui --resume {TASK}"
+    assert screen.app.farewell == strings.RESUME_WITH.format(options="", task_id=TASK)
 
 
 @pytest.mark.parametrize("key", ["ctrl+q", "ctrl+d"])

@@ -327,7 +327,7 @@ async def test_a_stream_follows_the_end_and_ends_as_the_same_row():
         await pilot.pause()
         assert "x = 1" in app.screen_lines()[-1]
         before, strips = app.screen_lines(), list(transcript._screen_strips)
-        transcript.remove(["live:b1"])
+        transcript.rename("live:b1", "e90.0")
         transcript.upsert([_row(90, AnswerRow(text), key="e90.0")])
         await pilot.pause()
         assert app.screen_lines() == before
@@ -373,8 +373,8 @@ async def test_reading_within_the_row_that_streams_stays_still():
         transcript.stream_text("live:1", "\n\nmore\n\nand more")
         transcript._frame()
         transcript.stream_close("live:1")
-        transcript.remove(["live:1"])
-        transcript.upsert([_row(1, AnswerRow(transcript.copy_text("live:1")), key="e1.0")])
+        transcript.rename("live:1", "e1.0")
+        transcript.upsert([_row(1, AnswerRow(transcript.copy_text("e1.0")), key="e1.0")])
         await pilot.pause()
         assert app.screen_lines()[:-1] == before[:-1]
 
