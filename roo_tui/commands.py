@@ -114,18 +114,6 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
-def command(command_id: str) -> Command:
-    """Return the command with this id.
-
-    Raises:
-        KeyError: there is none.
-    """
-    return _BY_ID[command_id]
-
-
 def by_slash(word: str) -> Command | None:
     """Return the command that `/word` names, None if there is none."""
     return next((entry for entry in COMMANDS if entry.slash == word), None) if word else None
-
-
-_BY_ID = {entry.id: entry for entry in COMMANDS}

@@ -8,13 +8,12 @@ from textual.binding import Binding, BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from roo_tui.commands import COMMANDS, Command, Context
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.completion import Suggestion
 from roo_tui.tui.widgets.status_bars import KeyHint
 
 ACTION = "run_command"
 """The action every binding calls, with the command's id."""
-
-_KEY_NAMES = {"escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn"}
 
 
 def bindings_of(context: Context) -> list[BindingType]:
@@ -35,7 +34,7 @@ def bindings_of(context: Context) -> list[BindingType]:
 
 def key_name(key: str) -> str:
     """Return how a key is written on screen: `Ctrl+T`, `F1`, `Esc`; a single letter as it is typed."""
-    return key if len(key) == 1 else "+".join(_KEY_NAMES.get(part, part.title()) for part in key.split("+"))
+    return key if len(key) == 1 else "+".join(strings.KEY_NAMES.get(part, part.title()) for part in key.split("+"))
 
 
 def keys_of(command: Command) -> str:

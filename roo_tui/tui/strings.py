@@ -26,6 +26,9 @@ WELCOME_KEYS = (
     ("F1", "all keys"),
 )
 
+# keys whose usual name is not the one Textual gives them
+KEY_NAMES = {"escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn"}
+
 # header
 TODO_COUNT = ("{done} of {total} todo", "{done} of {total} todos")
 PRICE_UNKNOWN = "price unknown"
@@ -205,7 +208,7 @@ FIND_PLACEHOLDER = "search this task"
 FIND_KEYS = "↑ ↓ choose · Enter shows the row · Esc back"
 FIND_NOTHING = "Nothing found in this task."
 FIND_HINT = "Searches the whole task: what is in context, what is hidden, and branches that a rewind left."
-FIND_WHERE = {"in context": "in context", "hidden": "hidden", "branch": "other branch"}
+FIND_WHERE = {"context": "in context", "hidden": "hidden", "branch": "other branch"}
 FIND_OTHER_BRANCH = "That entry is on a branch that a rewind left; undo the rewind to see it."
 
 # rewind

@@ -19,7 +19,7 @@ from roo_tui.tui.screens.page import Page
 
 Search = Callable[[str], Awaitable[tuple[FoundEntry, ...]]]
 
-_STYLES = {"in context": "$text-success", "hidden": "$foreground-muted", "branch": "$text-warning"}
+_STYLES = {"context": "$text-success", "hidden": "$foreground-muted", "branch": "$text-warning"}
 
 
 class FindScreen(Page[FoundEntry | None]):
@@ -86,7 +86,7 @@ class FindScreen(Page[FoundEntry | None]):
 
 
 def _found_lines(found: FoundEntry) -> Content:
-    where = "branch" if not found.on_path else "in context" if found.in_context else "hidden"
+    where = "branch" if not found.on_path else "context" if found.in_context else "hidden"
     title = Content.assemble(
         (f"{entry_ref(found.entry_id):<6}", "$text-accent"),
         (f"{strings.FIND_WHERE[where]:<13} ", _STYLES[where]),

@@ -13,10 +13,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from roo_tui.tui.widgets.rows import copy_text
+from roo_tui.tui.widgets.rows import FoldedRow, copy_text
 from roo_tui.tui.widgets.transcript.layout import PlacedLine, Spot
 from roo_tui.tui.widgets.transcript.marks import line_number, regions, selected_text, with_pill, with_selection
-from roo_tui.tui.widgets.transcript.row_box import Look
+from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
 from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY, RowList
 from roo_tui.tui.widgets.views.canvas import GUTTER
 from roo_tui.tui.widgets.views.palette import Palette
@@ -34,13 +34,12 @@ class RowListView(ScrollView):
     selected_key: reactive[str] = reactive("")
     """The key of the row the cursor is on; empty until it is moved."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         palette = Palette.of({}, Color(0, 0, 0))
         self._list = RowList(Look(77, palette, palette))
         self._top: Spot | None = None
         self._follow = True
-        self._show_behind = show_behind
         self._places: list[PlacedLine] = []
         self._screen_strips: list[Strip] = []
         self._placing = False
@@ -60,6 +59,32 @@ class RowListView(ScrollView):
         if first is not None:
             self._follow, self._top = False, Spot(first)
             self._flush()
+
+    def scroll_to_key(self, key: str) -> None:
+        """Bring a row into view and put the cursor on it, opening what it is folded away in."""
+        box = self._list.get(key)
+        if box is None:
+            return
+        if box.hidden:
+            fold = next(
+                each for each in reversed(self._list.layout.boxes[: box.at]) if isinstance(each.body, FoldedRow)
+            )
+            self._list.toggle(fold.key, True)
+        self.selected_key = key
+        self._follow = False
+        self._top = Spot(box)
+        self._flush()
+
+    def _keep_at(self, box: RowBox, y: int) -> None:
+        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
+        layout = self._list.layout
+        layout.touch(box)
+        first = Spot(box, 1)
+        lines = sum(place.box is box for place in islice(layout.down(first), self._height))
+        self._follow = False
+        self._top = layout.move(first, -max(0, min(y, self._height - lines)))
+        self._flush()
+        self._follow = self._at_end()
 
     @property
     def follows(self) -> bool:
@@ -227,7 +252,7 @@ class RowListView(ScrollView):
                 assert background is not None
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip)
-        if self.behind and self._show_behind and strips:
+        if self.behind and strips:
             strips[-1] = with_pill(strips[-1], self.scrollable_content_region.width, look.palette)
         old, self._screen_strips = self._screen_strips, strips
         longest = max(len(old), len(strips))

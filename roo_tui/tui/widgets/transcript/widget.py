@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from itertools import islice
 from time import monotonic, perf_counter
 from typing import ClassVar
 
@@ -15,9 +14,9 @@ from textual.timer import Timer
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
 from roo_tui.tui import strings
-from roo_tui.tui.widgets.rows import FoldedRow, StatusRow
+from roo_tui.tui.widgets.rows import StatusRow
 from roo_tui.tui.widgets.transcript.arriving import Arriving
-from roo_tui.tui.widgets.transcript.layout import PlacedLine, Spot
+from roo_tui.tui.widgets.transcript.layout import PlacedLine
 from roo_tui.tui.widgets.transcript.row_box import RowBox
 from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY
 from roo_tui.tui.widgets.transcript.view import RowListView
@@ -56,13 +55,6 @@ class TranscriptView(RowListView, can_focus=True):
     ]
     HELP = strings.TRANSCRIPT_HELP
 
-    class RowActivated(Message):
-        """A row was opened or folded by its person."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
     class RowAction(Message):
         """A key or click asks for something: undo, redo, append_receipt, retry, copy."""
 
@@ -71,8 +63,8 @@ class TranscriptView(RowListView, can_focus=True):
             self.key = key
             self.action = action
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
-        super().__init__(id=id, classes=classes, show_behind=show_behind)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self._arriving = Arriving(self._list)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
@@ -210,38 +202,12 @@ class TranscriptView(RowListView, can_focus=True):
             self._keep_at(box, y)
         self._changed()
 
-    def _keep_at(self, box: RowBox, y: int) -> None:
-        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
-        layout = self._list.layout
-        layout.touch(box)
-        first = Spot(box, 1)
-        lines = sum(place.box is box for place in islice(layout.down(first), self._height))
-        self._follow = False
-        self._top = layout.move(first, -max(0, min(y, self._height - lines)))
-        self._flush()
-        self._follow = self._at_end()
-
     def set_all(self, expanded: bool) -> None:
         """Open every row, also what is folded away; or fold every row to its title."""
         for box in list(self._list.layout.boxes):
             if box.key in self._list and box.key != STATUS_KEY:
                 self._list.toggle(box.key, expanded)
         self._changed()
-
-    def scroll_to_key(self, key: str) -> None:
-        """Bring a row into view and put the cursor on it, opening what it is folded away in."""
-        box = self._list.get(key)
-        if box is None:
-            return
-        if box.hidden:
-            fold = next(
-                each for each in reversed(self._list.layout.boxes[: box.at]) if isinstance(each.body, FoldedRow)
-            )
-            self._list.toggle(fold.key, True)
-        self.selected_key = key
-        self._follow = False
-        self._top = Spot(box)
-        self._flush()
 
     def action_cursor(self, step: int) -> None:
         """Move the cursor by a row; scroll through a row that is longer than the screen first."""
@@ -326,7 +292,6 @@ class TranscriptView(RowListView, can_focus=True):
         self._list.layout.touch(box)
         if box.view is not None and box.view.foldable:
             self.toggle(key)
-            self.post_message(self.RowActivated(key))
 
     # mouse and focus
 
