@@ -307,24 +307,24 @@ HELP_HERE = "Where you are"
 HELP_PROMPT = "In the prompt"
 HELP_COMMANDS = "Commands"
 HELP_PROMPT_KEYS = (
-    ("Enter", "send; queue while the agent works"),
-    ("Ctrl+J", "new line; so does Shift+Enter where the terminal can tell it from Enter"),
-    ("↑ ↓", "earlier messages, from the first and the last line"),
-    ("/", "commands"),
-    ("@", "files"),
-    ("Esc", "close, cancel or interrupt"),
-    ("Tab", "go to the transcript and back"),
-    ("Ctrl+D", "quit if the prompt is empty; so does Ctrl+C twice"),
+    ("Enter", "Send; queue while the agent works"),
+    ("Ctrl+J", "New line; so does Shift+Enter where the terminal can tell it from Enter"),
+    ("↑ ↓", "Earlier messages, from the first and the last line"),
+    ("/", "Commands"),
+    ("@", "Files"),
+    ("Esc", "Close, cancel or interrupt"),
+    ("Tab", "Go to the transcript and back"),
+    ("Ctrl+D", "Quit if the prompt is empty; so does Ctrl+C twice"),
 )
 HELP_TRANSCRIPT = "In the transcript"
 HELP_CONTEXT = "In the context screen"
 HELP_CONTEXT_KEYS = (
-    ("Enter", "show the entry's row"),
-    ("x", "pin or unpin the entry; every condense keeps the text of a pinned entry word for word"),
-    ("m", "hide duplicates, without asking a model"),
-    ("t", "compare what each strategy would free, and condense with one"),
-    ("c", "condense"),
-    ("p", "preview a condense"),
+    ("Enter", "Show the entry's row"),
+    ("x", "Pin or unpin the entry; every condense keeps the text of a pinned entry word for word"),
+    ("m", "Hide duplicates, without asking a model"),
+    ("t", "Compare what each strategy would free, and condense with one"),
+    ("c", "Condense"),
+    ("p", "Preview a condense"),
 )
 
 # what is said for the moment

@@ -190,7 +190,7 @@ async def test_help_shows_the_keys_and_what_the_focused_part_does() -> None:
     async with started(size=(100, 80)) as screen:
         await screen.press("f1")
         shown = screen.text()
-        for text in ("Enter sends", "Ctrl+T", "/condense", "In the transcript", "In the context screen", "hide dup"):
+        for text in ("Enter sends", "Ctrl+T", "/condense", "In the transcript", "In the context screen", "Hide dup"):
             assert text in shown
         await screen.press("escape")
         assert screen.app.screen is screen.chat
