@@ -73,7 +73,7 @@ class RooApp(App[int]):
         self._leaves_until = 0.0
         self.engine: EngineApi | None = None
         self.farewell = ""
-        """How to go on with what was left, once the app has ended."""
+        """How to resume the task, printed once the app has ended."""
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -86,6 +86,7 @@ class RooApp(App[int]):
         return self._chat
 
     def get_default_screen(self) -> Screen[Any]:
+        """Return the chat."""
         return self.chat
 
     def on_mount(self) -> None:
@@ -98,12 +99,12 @@ class RooApp(App[int]):
         if self._resume or self._latest:
             self.call_after_refresh(start)
         else:
-            # Whoever types at once is served first: importing the engine keeps Python busy.
+            # A user who types at once is served first: importing the engine keeps Python busy.
             self.call_after_refresh(self.set_timer, _BREATH_S, start)
 
     @work(group="engine", exclusive=True)
     async def _start_engine(self, demo: bool) -> None:
-        """Make and start the engine, open the task, then show events until the app ends."""
+        """Make and start the engine, open the task, then show its events until the app ends."""
         chat = self.chat
         await chat.show_transcript()
         history = asyncio.create_task(asyncio.to_thread(PromptHistory.load, paths.state_dir() / "prompts.jsonl"))
@@ -136,7 +137,7 @@ class RooApp(App[int]):
             events.cancel()
 
     async def _open_task(self, engine: EngineApi) -> None:
-        """Open the wanted task; where that cannot be done, say so and open a new one."""
+        """Open the wanted task; if that fails, say so and open a new one."""
         wanted = self._resume or (await engine.latest_task() if self._latest else None)
         if wanted:
             try:
@@ -166,7 +167,7 @@ class RooApp(App[int]):
         timeout: float | None = None,
         markup: bool = True,  # noqa: ARG002 (Textual's)
     ) -> None:
-        """Say a sentence on a line of its own: a box over the screen would hide what somebody reads or types."""
+        """Show a notice on a line of its own: a box over the screen would hide what the user reads or types."""
         lines = [*self.chat.query(NoticeLine), *(self.screen.query(NoticeLine) if self.screen is not self.chat else ())]
         for line in lines:
             line.say(message, severity, seconds=timeout)
@@ -217,7 +218,7 @@ class RooApp(App[int]):
 
 
 def _collect_garbage_again() -> None:
-    """What was imported and loaded so far stays, so that no later collection looks through it while somebody types."""
+    """Keep what is loaded so far out of later collections, which would hold up typing."""
     gc.freeze()
     gc.enable()
 
@@ -234,6 +235,7 @@ def run(
     """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
 
     def build(as_demo: bool) -> EngineApi:
+        """Import and make the engine."""
         from roo_tui.engine import Engine, sample_workspace
         from roo_tui.settings import find_key
 

@@ -63,10 +63,12 @@ class CommandProvider(Provider):
     """Offers the table's commands; running one is the chat screen's business."""
 
     async def discover(self) -> Hits:
+        """Yield every command, for an empty search."""
         for command in _offered():
             yield DiscoveryHit(_title(command), self._run(command), text=command.title, help=command.help)
 
     async def search(self, query: str) -> Hits:
+        """Yield the commands that match what was typed."""
         matcher = self.matcher(query)
         for command in _offered():
             score = matcher.match(f"{command.title} {command.slash}")

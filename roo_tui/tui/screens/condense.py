@@ -35,6 +35,7 @@ class ForecastScreen(Page[bool]):
         self._forecasts = forecasts
 
     def body(self) -> Iterable[Widget]:
+        """Yield the previews."""
         yield VerticalScroll(Static(id="forecasts", markup=False), id="forecast-body")
 
     def on_mount(self) -> None:
@@ -105,6 +106,7 @@ class CompareScreen(Page[Comparison | None]):
         self._found: Sequence[Comparison] = ()
 
     def body(self) -> Iterable[Widget]:
+        """Yield the table of strategies."""
         yield Static(strings.COMPARE_RUNNING, id="compare-before", markup=False)
         yield Static(id="compare-head", markup=False)
         yield OptionList(markup=False, id="comparisons")

@@ -57,6 +57,7 @@ class ContextScreen(Page[Choice | None]):
         self._entries = (*hidden, *breakdown.by_entry)
 
     def body(self) -> Iterable[Widget]:
+        """Yield the bars and the list of entries."""
         if not self._entries and not self._breakdown.by_kind:
             yield Static(strings.CONTEXT_EMPTY, id="nothing", markup=False)
             return

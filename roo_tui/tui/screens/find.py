@@ -41,6 +41,7 @@ class FindScreen(Page[FoundEntry | None]):
         self._found: tuple[FoundEntry, ...] = ()
 
     def body(self) -> Iterable[Widget]:
+        """Yield the search line and the hits."""
         yield Input(self._query, placeholder=strings.FIND_PLACEHOLDER, compact=True, id="search")
         options = OptionList(markup=False, id="found")
         options.can_focus = False

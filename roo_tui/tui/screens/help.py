@@ -30,6 +30,7 @@ class HelpScreen(Page[None]):
         self._about = about
 
     def body(self) -> Iterable[Widget]:
+        """Yield the text."""
         yield VerticalScroll(Static(id="help-text", markup=False), id="help-body")
 
     def on_mount(self) -> None:
@@ -90,6 +91,7 @@ class NoticesScreen(Page[None]):
         self._said = said
 
     def body(self) -> Iterable[Widget]:
+        """Yield the notices, newest first."""
         lines = [
             Content.assemble((f"{clock(one.at_ms)}  ", "$foreground-muted"), (one.text, _STYLES[one.level]))
             for one in reversed(self._said)

@@ -25,7 +25,7 @@ PreviewSource = Callable[[EntryId], Awaitable[RewindPreview]]
 
 @dataclass(frozen=True, slots=True)
 class RewindChoice:
-    """What the person decided. `overwrite` was asked for by name of the files."""
+    """What the user decided. `overwrite` was confirmed with the names of the files shown."""
 
     entry_id: EntryId
     conversation: bool
@@ -52,6 +52,7 @@ class RewindScreen(Page[RewindChoice | None]):
         self._preview: RewindPreview | None = None
 
     def body(self) -> Iterable[Widget]:
+        """Yield the points and the preview beside or below them."""
         if not self._points:
             yield Static(strings.REWIND_EMPTY, id="nothing", markup=False)
             return
@@ -101,7 +102,7 @@ class RewindScreen(Page[RewindChoice | None]):
 
     @work(exclusive=True, group="decide")
     async def action_rewind(self, how: str) -> None:
-        """Dismiss with the choice; files the person changed are asked about first."""
+        """Dismiss with the choice; ask first where files that the user changed would be overwritten."""
         preview = self._preview
         if preview is None or (how in ("both", "files") and not _has_files(preview)):
             return

@@ -55,6 +55,7 @@ class SettingsScreen(Page[Changes | None]):
         self._problems: dict[str, str] = {}
 
     def body(self) -> Iterable[Widget]:
+        """Yield the form."""
         rows: list[Widget] = []
         if self._settings.problems:
             text = "\n".join(f"• {clean(problem)}" for problem in self._settings.problems)

@@ -41,6 +41,7 @@ class TasksScreen(Page[str | None]):
         self._shown: list[TaskInfo] = []
 
     def body(self) -> Iterable[Widget]:
+        """Yield the search line and the tasks."""
         yield Input(placeholder=strings.TASKS_SEARCH, compact=True, id="search")
         options = OptionList(markup=False)
         options.can_focus = False

@@ -32,7 +32,7 @@ class ToolBody(ScrollView, can_focus=False):
 
     def __init__(self, view: ToolView, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        # Of a command that is yet to run, every character is shown: somebody is about to allow it.
+        # Every character of a command that is yet to run is shown: the user is about to allow it.
         self._pieces = script_pieces(view.command, 0) if isinstance(view, CommandView) else view_pieces(view, indent=0)
         self._strips: list[Strip] = []
         self._drawn_for: tuple[int, str] = (0, "")
@@ -48,6 +48,7 @@ class ToolBody(ScrollView, can_focus=False):
         self._draw(self.scrollable_content_region.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 (Textual's)
+        """Return the lines of the view, at most two fifths of the screen."""
         # Not by `max-height`: a parent of automatic height would still leave space for all of it.
         self._draw(width)
         return min(len(self._strips), max(3, viewport.height * 2 // 5))

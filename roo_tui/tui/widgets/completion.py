@@ -49,6 +49,7 @@ class Completion(OptionList, can_focus=False):
 
     @property
     def is_open(self) -> bool:
+        """Whether anything is offered."""
         return self.has_class("-open")
 
     @property

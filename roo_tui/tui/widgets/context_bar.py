@@ -139,7 +139,7 @@ class ContextBar(Horizontal):
         """`[Condense]` was clicked."""
 
     class MeterPressed(Message):
-        """The bar was clicked: its person wants to see what fills the window."""
+        """The bar was clicked: the user wants to see what fills the window."""
 
     def compose(self) -> ComposeResult:
         yield ContextMeter()
@@ -152,4 +152,5 @@ class ContextBar(Horizontal):
 
     @use.setter
     def use(self, use: ContextUse) -> None:
+        """Show other figures."""
         self.query_one(ContextMeter).use = use

@@ -1,4 +1,4 @@
-"""The line between conversation and prompt: a rule, or a sentence for the moment. It hides nothing."""
+"""The line between conversation and prompt: a rule, or a notice. It hides nothing."""
 
 import textwrap
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Said:
 class NoticeLine(Widget):
     """Shows the newest notice for some seconds, the second half of them dimmed. Errors stay until they are dismissed.
 
-    While there is nothing to say it is a rule, or no line at all where `rule` is false.
+    Without a notice it is a rule, or no line at all where `rule` is false.
     """
 
     DEFAULT_CSS = "NoticeLine { height: auto; }"
@@ -50,7 +50,7 @@ class NoticeLine(Widget):
     }
 
     class Pressed(Message):
-        """The notice was clicked: its person wants to see more of what was said."""
+        """The notice was clicked: the user wants to see all of them."""
 
     def __init__(self, *, rule: bool = True) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class NoticeLine(Widget):
 
     @property
     def said(self) -> Sequence[Said]:
-        """Everything that was said here, oldest first."""
+        """Every notice so far, oldest first."""
         return tuple(self._said)
 
     @property
@@ -72,7 +72,7 @@ class NoticeLine(Widget):
         return self._passing or (self._standing[-1] if self._standing else None)
 
     def say(self, text: str, level: Level = "information", *, seconds: float | None = None) -> None:
-        """Show a sentence; the same one again is shown once."""
+        """Show a notice; the same one again is shown once."""
         said = Said(clean(text).strip(), level, now_ms())
         if not said.text:
             return
@@ -94,12 +94,12 @@ class NoticeLine(Widget):
         return True
 
     def let_go(self) -> None:
-        """Take away a passing sentence that is true no longer; warnings and errors stay."""
+        """Take away passing information that no longer holds; warnings and errors stay."""
         if self._passing is not None and self._passing.level == "information":
             self._pass(None, 0)
 
     def withdraw(self, text: str) -> None:
-        """Take away a sentence that is true no longer, whatever its level."""
+        """Take away a notice that no longer holds, whatever its level."""
         text = clean(text).strip()
         shown = self.shown
         self._standing = [one for one in self._standing if one.text != text]
@@ -119,9 +119,11 @@ class NoticeLine(Widget):
         self.refresh()
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 (Textual's)
+        """Return the whole width."""
         return container.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 (Textual's)
+        """Return the lines of the notice, or of the rule."""
         return max(self._least, len(self._lines(width)))
 
     def _lines(self, width: int) -> list[str]:

@@ -117,7 +117,7 @@ class PromptArea(TextArea):
 
 
 class Prompt(Vertical):
-    """Where a person types. It posts what is to be sent and knows nothing of who gets it."""
+    """Where the user types. It posts what to send and does not know who gets it."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; }

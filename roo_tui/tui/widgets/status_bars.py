@@ -154,7 +154,7 @@ class KeyHint:
 class Footer(Widget):
     """One line; hints that do not fit are left out, the last ones first.
 
-    The spinner turns only while something works; it stands still while a person is waited for (`waiting`).
+    The spinner turns only while something works; it stands still while the user is asked something (`waiting`).
     """
 
     DEFAULT_CSS = """

@@ -9,6 +9,7 @@ import pytest
 from roo_tui import settings
 from roo_tui.commands import COMMANDS, Command
 from roo_tui.headless.exit_codes import MEANING
+from roo_tui.tui.bindings import key_name
 
 README = Path(__file__).parents[3] / "README.md"
 
@@ -19,7 +20,7 @@ def keys_table(context: str) -> str:
 
 
 def row(command: Command) -> str:
-    keys = " ".join(f"`{'+'.join(part.capitalize() for part in key.split('+'))}`" for key in command.keys)
+    keys = " ".join(f"`{key_name(key)}`" for key in command.keys)
     slash = f"`/{' '.join(filter(None, (command.slash, command.arguments)))}`" if command.slash else ""
     return f"| {keys} | {slash} | {command.help} |"
 

@@ -68,6 +68,7 @@ def _append_receipt(chat: ChatPort, key: str) -> None:
 
 def _condense_instead(chat: ChatPort, key: str) -> None:
     async def undo_then_condense(engine: EngineApi) -> None:
+        """Undo the truncation first: what it hides could not be summarised."""
         await engine.undo(parse_entry_ref(key))
         await engine.condense()
 
@@ -76,6 +77,7 @@ def _condense_instead(chat: ChatPort, key: str) -> None:
 
 def _copy(chat: ChatPort, key: str) -> None:
     async def copy(engine: EngineApi) -> None:
+        """Copy the row as it is now."""
         from roo_tui.tui.widgets.rows import copy_text
 
         row = await _row(engine, key)

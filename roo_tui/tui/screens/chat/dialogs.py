@@ -36,6 +36,7 @@ async def show_context(chat: ChatPort, _: str = "") -> None:
     read = engine.read
 
     async def pin(entry_id: EntryId, on: bool) -> tuple[EntryId, ...]:
+        """Pin or unpin an entry; return the pinned ones."""
         await engine.pin(entry_id, on=on)
         return read.pinned()
 
@@ -190,6 +191,7 @@ async def edit_settings(chat: ChatPort, _: str) -> None:
     prompt = await asyncio.to_thread(render, "condense/request")
 
     async def change(changes: SettingsChanges) -> SettingsView:
+        """Save at once; return the settings as they are then."""
         await engine.change_settings(changes)
         return engine.settings
 

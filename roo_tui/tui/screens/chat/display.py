@@ -78,19 +78,19 @@ class ChatDisplay(Screen[None]):
 
     @property
     def notices(self) -> NoticeLine:
-        """Where sentences for the moment are shown."""
+        """Where notices are shown."""
         return self.query_one(NoticeLine)
 
     @property
     def questions(self) -> QuestionStack:
-        """What waits for an answer."""
+        """The open questions."""
         return self.query_one(QuestionStack)
 
     @work(group="warm up", exclusive=True)
     async def warm_up(self, engine: EngineApi) -> None:
-        """A conversation is shown: load what drawing and asking need next, so that nothing waits for it then.
+        """Load what drawing and asking need next, so that nothing waits for it then.
 
-        Each step holds Python for up to a fifth of a second, so none begins while somebody types.
+        Each step holds Python for up to a fifth of a second, so none begins while the user types.
         """
         for step in (self.transcript.warm_up, engine.measure, engine.warm_up):
             await self.prompt.until_nobody_types()
@@ -101,7 +101,7 @@ class ChatDisplay(Screen[None]):
         self.prompt.history = history
 
     def show_empty(self, empty: bool, suggestion: str = "") -> None:
-        """Welcome the user where a task holds nothing yet; `suggestion` is a task to try."""
+        """Welcome the user while a task is empty; `suggestion` is a task to try."""
         if not empty and self.transcript.display:
             return
         from roo_tui.tui.widgets.welcome import Welcome
@@ -118,12 +118,14 @@ class ChatDisplay(Screen[None]):
             self.query_one("#conversation", Vertical).mount(welcome)
 
     def show_header(self, header: Header) -> None:
+        """Show task, model, cost and todo list."""
         self.query_one(HeaderBar).header = header
         todos = self.query_one(TodoList)
         if todos.items != header.todos:
             todos.items = header.todos
 
     def show_context(self, use: ContextUse) -> None:
+        """Show how full the context window is."""
         self.query_one(ContextBar).use = use
 
     def show_work(self, work: Work, running: bool) -> None:
@@ -153,18 +155,20 @@ class ChatDisplay(Screen[None]):
         self.query_one(Footer).activity = text
 
     def show_hint(self, text: str) -> None:
+        """Say in the footer what can be done now; blank for nothing."""
         self.query_one(Footer).hint = text
 
     async def show_queue(self, items: Sequence[QueuedMessage]) -> None:
+        """Show the queued messages."""
         await self.query_one(QueueList).show(items)
 
     def restore_prompt(self, text: str) -> None:
-        """Put words back for editing; what stood there is one ↑ away."""
+        """Put a message back for editing; what stood in the prompt is one ↑ away."""
         if self.prompt.text.strip():
             self.prompt.history.add(self.prompt.text)
         self.prompt.put(text)
         self.prompt.area.focus()
 
     def tell(self, text: str, level: SeverityLevel = "information") -> None:
-        """Say a sentence for the moment."""
+        """Show a notice."""
         self.app.notify(text, severity=level, markup=False)

@@ -75,7 +75,7 @@ class ChatScreen(ChatDisplay):
         if event.panel is None:
             if event.had_focus or self.focused is None:
                 self.prompt.area.focus()
-        # Somebody who is typing must not answer by accident.
+        # A user who is typing must not answer by accident.
         elif event.panel.is_attached and not self.prompt.text.strip():
             event.panel.take_focus()
         self._show_running()

@@ -18,7 +18,7 @@ class RowList:
     """The rows by key on a layout. Every change leaves the layout in step.
 
     Rows that are not in context are folded into one line when they come; those that stood there when they went out of
-    the context stay where they are, dimmed, until somebody folds them.
+    the context stay where they are, dimmed, until the user folds them.
     """
 
     def __init__(self, look: Look) -> None:

@@ -95,6 +95,7 @@ class _Drawing:
     _quotes: int = 0
 
     def block(self, tokens: Sequence[Any]) -> list[Line]:
+        """Return the lines of one block."""
         heading = ""
         at = 0
         while at < len(tokens):
