@@ -208,7 +208,7 @@ class RooApp(App[int]):
         self.exit(1, return_code=1, message=Text(f"{strings.START_FAILED_TITLE}: {clean(sentence)}"))
 
     def _handle_exception(self, error: Exception) -> None:
-        """The last resort: no traceback on screen, it goes to the log file, which the message names."""
+        """Log the error and name the log file; no traceback reaches the screen."""
         log.error("unexpected error", exc_info=error)
         self._return_code = 1
         if self._exception is None:

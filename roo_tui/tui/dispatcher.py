@@ -70,7 +70,7 @@ class Dispatcher:
                 self._end_streams()
                 self._set_rows(self._rows)
             case ev.TurnStarted():
-                # What the last turn failed with is answered by trying again; its row still says it.
+                # The next turn answers what the last one failed with; its row stays.
                 screen.notices.withdraw(self._failure)
                 screen.show_work("turn", True)
             case ev.RequestStarted():
@@ -270,7 +270,7 @@ class Dispatcher:
         screen.show_work("condense", False)
         match event.outcome:
             case "condensed":
-                # That one comes near was said before it.
+                # A notice that a condense is near no longer holds.
                 screen.notices.let_go()
             case "refused":
                 screen.tell(strings.CONDENSE_REFUSED.format(message=event.message), "warning")

@@ -327,7 +327,7 @@ HELP_CONTEXT_KEYS = (
     ("p", "Preview a condense"),
 )
 
-# what is said for the moment
+# notices that belong to no screen
 UNEXPECTED = "An unexpected error occurred. The details are in {file}."
 COPIED = "Copied."
 NO_SUCH_COMMAND = "There is no command “/{name}”. Type / to see all."

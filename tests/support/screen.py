@@ -98,8 +98,8 @@ class Started:
         return "\n".join(line.rstrip() for line in lines)
 
     def notices(self) -> str:
-        """Everything that was said for the moment."""
-        return "\n".join(said.text for said in self.chat.notices.said)
+        """Every notice so far."""
+        return "\n".join(notice.text for notice in self.chat.notices.past)
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from roo_tui.tui import strings
 from roo_tui.tui.bindings import keys_of
 from roo_tui.tui.numbers import clock
 from roo_tui.tui.screens.page import Page
-from roo_tui.tui.widgets.notice_line import Level, Said
+from roo_tui.tui.widgets.notice_line import Level, ShownNotice
 
 
 class HelpScreen(Page[None]):
@@ -86,15 +86,15 @@ class NoticesScreen(Page[None]):
     KEYS_TEXT = strings.NOTICES_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "less", show=False)]
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    def __init__(self, notices: Sequence[ShownNotice]) -> None:
         super().__init__()
-        self._said = said
+        self._notices = notices
 
     def body(self) -> Iterable[Widget]:
         """Yield the notices, newest first."""
         lines = [
             Content.assemble((f"{clock(one.at_ms)}  ", "$foreground-muted"), (one.text, _STYLES[one.level]))
-            for one in reversed(self._said)
+            for one in reversed(self._notices)
         ]
         text = Content("\n").join(lines or [Content.styled(strings.NOTICES_EMPTY, "$foreground-muted")])
         yield VerticalScroll(Static(text, markup=False), id="notices-body")

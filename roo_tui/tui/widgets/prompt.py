@@ -108,11 +108,11 @@ class PromptArea(TextArea):
             super().action_cursor_down(select)
 
     def action_cursor_page_up(self) -> None:
-        """The prompt is small: the page keys belong to the transcript."""
+        """Scroll the transcript instead: the prompt is small."""
         self.post_message(Prompt.PageWanted(-1))
 
     def action_cursor_page_down(self) -> None:
-        """The prompt is small: the page keys belong to the transcript."""
+        """Scroll the transcript instead: the prompt is small."""
         self.post_message(Prompt.PageWanted(1))
 
 

@@ -218,7 +218,7 @@ async def show_notices(chat: ChatPort, _: str) -> None:
     """Show the recent notices."""
     from roo_tui.tui.screens.help import NoticesScreen
 
-    await chat.ask(NoticesScreen(chat.told))
+    await chat.ask(NoticesScreen(chat.past_notices))
 
 
 async def offer_demo(chat: ChatPort, reason: str) -> None:

@@ -68,7 +68,7 @@ class ChatDisplay(Screen[None]):
         return self.transcripts()[0]
 
     def transcripts(self) -> list[TranscriptView]:
-        """The conversation, or nothing."""
+        """Return the conversation, or nothing before it is there."""
         return list(self.query("#conversation TranscriptView").results())  # type: ignore[arg-type]
 
     @property
@@ -129,7 +129,7 @@ class ChatDisplay(Screen[None]):
         self.query_one(ContextBar).use = use
 
     def show_work(self, work: Work, running: bool) -> None:
-        """A turn or a condense began or ended; a turn may hold a condense."""
+        """Show that a turn or a condense began or ended; a turn may hold a condense."""
         if running:
             self._under_way.add(work)
         else:

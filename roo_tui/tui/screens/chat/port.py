@@ -11,7 +11,7 @@ from textual.screen import Screen
 from roo_tui.engine_api import EngineApi
 
 if TYPE_CHECKING:  # only a name: the line of notices is the chat's own
-    from roo_tui.tui.widgets.notice_line import Said
+    from roo_tui.tui.widgets.notice_line import ShownNotice
 
 Result = TypeVar("Result")
 
@@ -49,7 +49,7 @@ class ChatPort(Protocol):
         ...
 
     @property
-    def told(self) -> Sequence[Said]:
+    def past_notices(self) -> Sequence[ShownNotice]:
         """The recent notices, oldest first."""
         ...
 

@@ -28,7 +28,7 @@ from roo_tui.tui.widgets.question import QuestionAnswered
 from roo_tui.tui.widgets.status_bars import Footer, HeaderBar
 
 if TYPE_CHECKING:  # only names: importing what draws a conversation before the first frame would delay it
-    from roo_tui.tui.widgets.notice_line import Said
+    from roo_tui.tui.widgets.notice_line import ShownNotice
     from roo_tui.tui.widgets.transcript import TranscriptView
 
 Result = TypeVar("Result")
@@ -58,7 +58,7 @@ class ChatScreen(ChatDisplay):
         self._held: list[str] = []
 
     async def attach(self, engine: EngineApi) -> None:
-        """The engine is ready: take its commands and files, and send what was typed meanwhile."""
+        """Take the commands and files of the engine, which is ready, and send what was typed meanwhile."""
         self.engine = engine
         self.prompt.commands = slash_suggestions(engine.read.custom_commands())
         self.prompt.file_source = engine.read.files
@@ -124,7 +124,7 @@ class ChatScreen(ChatDisplay):
             self.tell(str(error), "error")
 
     def _give_back(self, text: str) -> None:
-        """Nothing that was typed may be lost."""
+        """Put a message that was not sent back into the prompt."""
         if not self.prompt.text.strip():
             self.prompt.put(text)
 
@@ -145,7 +145,7 @@ class ChatScreen(ChatDisplay):
     # Commands
 
     def action_run_command(self, command_id: str) -> None:
-        """Every key, palette entry and footer word ends here."""
+        """Run a command: where every key, palette entry and footer word ends."""
         self.run_command(command_id)
 
     def run_command(self, command_id: str, arguments: str = "") -> None:
@@ -192,9 +192,9 @@ class ChatScreen(ChatDisplay):
     # What commands do here
 
     @property
-    def told(self) -> Sequence[Said]:
+    def past_notices(self) -> Sequence[ShownNotice]:
         """The recent notices, oldest first."""
-        return self.notices.said
+        return self.notices.past
 
     def close_something(self) -> bool:
         """Close a list, an edit or a line of the prompt or the open question. Return whether there was any."""

@@ -40,15 +40,15 @@ class Title:
     hints: Sequence[Hint] = ()
 
     def estimate(self, _width: int) -> int:
-        """One line."""
+        """Return 1."""
         return 1
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """The line of a row that is not selected."""
+        """Return the line of a row that is not selected."""
         return [self.line(canvas)]
 
     def line(self, canvas: Canvas, active: bool = False, cursor: bool = False) -> Line:
-        """The line; `active` shows every hint, `cursor` puts it on the cursor's background."""
+        """Return the line; `active` shows every hint, `cursor` puts it on the cursor's background."""
         palette = canvas.palette
         background = palette.cursor_background if cursor else None
         edge = [

@@ -25,7 +25,7 @@ class Arriving:
         return bool(self._outputs) or any(self._words.values())
 
     def is_open(self, key: str) -> bool:
-        """Whether the words of a row still arrive."""
+        """Return whether the words of a row still arrive."""
         return key in self._words
 
     def clear(self) -> None:
@@ -45,15 +45,15 @@ class Arriving:
         self._words[key] = [body.text] if body.text else []
 
     def add(self, key: str, text: str) -> None:
-        """More words of an open row."""
+        """Keep more words of an open row."""
         self._words[key].append(text)
 
     def add_output(self, key: str, text: str) -> None:
-        """More output of a running command."""
+        """Keep more output of a running command."""
         self._outputs.setdefault(key, []).append(text)
 
     def close(self, key: str) -> None:
-        """The row is whole: draw all of it."""
+        """End a row, which is whole: draw all of it."""
         waiting = self._words.pop(key)
         box = self._list.get(key)
         if box is None:

@@ -190,7 +190,7 @@ class Layout:
         return spot
 
     def is_last(self, place: PlacedLine) -> bool:
-        """Whether a drawn line is the last one of all."""
+        """Return whether a drawn line is the last one of all."""
         box = place.box
         below = box.pieces[place.piece + 1 :]
         return (
@@ -200,7 +200,7 @@ class Layout:
         )
 
     def valid(self, spot: Spot) -> bool:
-        """Whether a spot is still a line of what is shown."""
+        """Return whether a spot is still a line of what is shown."""
         box = spot.box
         return box.at < len(self.boxes) and self.boxes[box.at] is box and not box.hidden
 

@@ -20,7 +20,7 @@ _COPIED_LINES = 50_000
 
 
 def line_number(place: PlacedLine) -> int:
-    """A number of a line that grows downwards and stays the same when heights elsewhere change."""
+    """Return a number that grows downwards and stays the same when heights elsewhere change."""
     return place.box.at * _BOX_UNIT + place.piece * _PIECE_UNIT + place.line
 
 

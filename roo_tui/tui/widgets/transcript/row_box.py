@@ -21,7 +21,7 @@ class Look:
     dimmed: Palette
 
     def canvas(self, in_context: bool) -> Canvas:
-        """What a row of that kind is drawn on."""
+        """Return what a row is drawn on, in context or not."""
         return Canvas(self.width, self.palette if in_context else self.dimmed)
 
 

@@ -160,7 +160,7 @@ class RowListView(ScrollView):
         self._paint()
 
     def _kept(self, spot: Spot) -> Spot | None:
-        """Where what was on top of the screen is now; what stands in its place if it is gone."""
+        """Return where the top of the screen is now, or what stands in its place if it is gone."""
         layout = self._list.layout
         if layout.valid(spot):
             layout.touch(spot.box)
@@ -173,7 +173,7 @@ class RowListView(ScrollView):
         return layout.spot_at(round(self.scroll_y))
 
     def _at_end(self) -> bool:
-        """Whether the last line there is shows."""
+        """Return whether the last line of all is on the screen."""
         return not self._places or self._list.layout.is_last(self._places[-1])
 
     def _place(self, line: int, total: int) -> None:
@@ -205,7 +205,7 @@ class RowListView(ScrollView):
             self._placing = False
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Someone scrolled: by a few lines, or far."""
+        """Follow the scroll position where the user changed it, by a few lines or far."""
         if not self._placing and round(old_value) != round(new_value):
             self._scrolled(round(new_value) - round(old_value), round(new_value))
 
@@ -277,7 +277,7 @@ class RowListView(ScrollView):
         return Strip([mark, *rest], strip.cell_length)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen, as they were made by `_paint`; nothing is drawn here."""
+        """Return the lines that `_paint` made; nothing is drawn here."""
         strips = self._screen_strips[crop.y : crop.bottom]
         width = crop.right
         if len(strips) < crop.height:
@@ -289,7 +289,7 @@ class RowListView(ScrollView):
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """A line with the offsets by which a selection finds its text."""
+        """Return a line with the offsets by which a selection finds its text."""
         if not 0 <= y < len(self._screen_strips):
             return Strip.blank(self.size.width)
         strip = self._screen_strips[y]
@@ -309,7 +309,7 @@ class RowListView(ScrollView):
         return box.text or copy_text(box.body)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text of the selected lines, as they are on the screen."""
+        """Return the selected lines as they are on the screen."""
         if selection.start is None and selection.end is None:
             return "\n\n".join(self.copy_text(box.key) for box in self._list.rows()), "\n"
         text = selected_text(self._list.layout, selection)

@@ -156,20 +156,20 @@ class TranscriptView(RowListView, can_focus=True):
         self._request_frame()
 
     def stream_text(self, key: str, text: str) -> None:
-        """More words of an open row. They are drawn at most 15 times a second."""
+        """Add words to an open row; they are drawn at most 15 times a second."""
         if not self._arriving.is_open(key):
             self.stream_open(key)
         self._arriving.add(key, text)
         self._request_frame()
 
     def stream_close(self, key: str) -> None:
-        """The row is whole; its words stay as they were drawn."""
+        """End a row, which is whole; its words stay as they were drawn."""
         if self._arriving.is_open(key):
             self._arriving.close(key)
             self._changed()
 
     def append_output(self, key: str, text: str) -> None:
-        """More output of a running command; its last lines show below its title."""
+        """Add output of a running command; its last lines show below its title."""
         self._arriving.add_output(key, text)
         self._request_frame()
 
@@ -233,7 +233,7 @@ class TranscriptView(RowListView, can_focus=True):
             self.scroll_home()
 
     def _visible(self) -> tuple[int, int]:
-        """The lines from and to which the screen shows, counted as `top_of` does."""
+        """Return the first line on the screen and the one after the last, counted as `top_of` does."""
         top = self._list.layout.line_of(self._top) if self._top else 0
         return top, top + self._height
 

@@ -39,7 +39,7 @@ class Canvas:
     palette: Palette
 
     def narrower(self, cells: int) -> "Canvas":
-        """The canvas for what is indented by that many cells."""
+        """Return the canvas for what is indented by that many cells."""
         return replace(self, width=max(8, self.width - cells))
 
 
@@ -47,11 +47,11 @@ class RowPiece(Protocol):
     """A part of a row that is drawn at once; long rows are made of many, so that only what is seen is drawn."""
 
     def estimate(self, width: int, /) -> int:
-        """Lines it will take at that width, cheaply and roughly; 0 only if it takes none."""
+        """Return roughly the lines it takes at that width, cheaply; 0 only if it takes none."""
         ...
 
     def draw(self, canvas: Canvas, /) -> list[Line]:
-        """Its lines. Called when they come into view, again for another width or theme."""
+        """Return its lines; called when they come into view, again for another width or theme."""
         ...
 
 
@@ -66,11 +66,11 @@ class Plain:
     indent: int = 0
 
     def estimate(self, width: int) -> int:
-        """Lines of the text at that width."""
+        """Return roughly the lines of the text."""
         return estimate_lines(self.text, width - self.indent)
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """The lines of the text."""
+        """Return the lines of the text."""
         style: Style = getattr(canvas.palette, self.style)
         background: Style | None = getattr(canvas.palette, self.background) if self.background else None
         room = canvas.width - self.indent
@@ -90,11 +90,11 @@ class Blank:
     lines: int = 1
 
     def estimate(self, _width: int) -> int:
-        """As many lines as asked for."""
+        """Return as many lines as asked for."""
         return self.lines
 
     def draw(self, _paper: Canvas) -> list[Line]:
-        """Empty lines."""
+        """Return empty lines."""
         return [Line(())] * self.lines
 
 
@@ -189,7 +189,7 @@ def _hard_lines(spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _breaks(text: str, width: int) -> list[tuple[int, int]]:
-    """The (start, end) of each line. Blanks at a break belong to neither line."""
+    """Return the (start, end) of each line; blanks at a break belong to neither line."""
     ranges: list[tuple[int, int]] = []
     start = at = used = 0
     hanging = len(text) - len(text.lstrip(" "))
@@ -243,7 +243,7 @@ def _slices(spans: Sequence[Span], ranges: Sequence[tuple[int, int]]) -> Iterato
 
 @lru_cache(maxsize=4096)
 def on(background: Style, style: Style) -> Style:
-    """The style on the background."""
+    """Return the style on the background."""
     return background + style
 
 
@@ -287,5 +287,5 @@ def strip(line: Line, gutter: Sequence[Span], background: Style, canvas: Canvas,
 
 
 def _lined(style: Style) -> bool:
-    """Whether blanks of this style can be seen."""
+    """Return whether blanks of this style can be seen."""
     return bool(style.underline or style.strike or style.reverse or style.link or style._meta)

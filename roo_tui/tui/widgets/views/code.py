@@ -64,7 +64,7 @@ class LineLexer:
         return (*found, *tokens) if opening < 0 else (*found, *tokens, (rest[opening:], _comment()))
 
     def _opens_comment(self, text: str) -> int:
-        """Where a comment begins that goes on after this line, -1 if none does."""
+        """Return where a comment begins that goes on after this line, -1 if none does."""
         if self._language not in _BLOCK_COMMENTS or self._state != ("root",):
             return -1
         opening = text.rfind("/*")
@@ -76,7 +76,7 @@ class LineLexer:
 
 @lru_cache(maxsize=8_192)
 def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
-    """The tokens of a line that begins in a state, and the state after it. The same lines come again and again."""
+    """Return the tokens of a line that begins in a state, and the state after it; the same lines come often."""
     found: list[tuple[str, Any]] = []
     known = lexer(language)
     states = _states(known)
@@ -90,7 +90,7 @@ def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
 
 
 def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
-    """The loop of Pygments' `RegexLexer`, which does not give its state away."""
+    """Run the loop of Pygments' `RegexLexer`, which keeps its state to itself."""
     found: list[tuple[str, Any]] = []
     stack, at = list(state), 0
     rules = states[stack[-1]]
@@ -125,7 +125,7 @@ def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _S
 
 @lru_cache(maxsize=256)
 def _states(lexer: Any) -> Any:
-    """The rules of a lexer whose state can be kept between lines, None for any other."""
+    """Return the rules of a lexer whose state can be kept between lines, None for any other."""
     from pygments.lexer import ExtendedRegexLexer  # type: ignore[import-untyped]
 
     states = None if isinstance(lexer, ExtendedRegexLexer) else getattr(lexer, "_tokens", None)
@@ -263,12 +263,12 @@ class CodePiece:
     background: str = "code_background"
 
     def estimate(self, width: int) -> int:
-        """Lines at that width."""
+        """Return roughly the lines at that width."""
         room = width - self.indent - self.number_width
         return sum(estimate_lines(line, room) for line in self.code.lines[self.start : self.stop])
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """The lines in colour, broken at the edge."""
+        """Return the lines in colour, broken at the edge."""
         palette = canvas.palette
         lines: list[Line] = []
         background: Style | None = getattr(palette, self.background) if self.background else None

@@ -44,13 +44,13 @@ class DiffPiece:
     indent: int
 
     def estimate(self, width: int) -> int:
-        """Lines, as if none were broken."""
+        """Return the lines as if none were broken."""
         if self.kind == "same" or width >= SIDE_BY_SIDE:
             return len(self.pairs)
         return sum((old is not None) + (new is not None) for old, new in self.pairs)
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """The lines of this part."""
+        """Return the lines of this part."""
         return list(self._wide(canvas) if canvas.width >= SIDE_BY_SIDE else self._narrow(canvas))
 
     def _narrow(self, canvas: Canvas) -> Iterator[Line]:
@@ -125,11 +125,11 @@ class Skipped:
     indent: int
 
     def estimate(self, _width: int) -> int:
-        """One line."""
+        """Return one line."""
         return 1
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """One line."""
+        """Return one line."""
         return [Line([(" " * self.indent + "⋯", canvas.palette.faint)])]
 
 

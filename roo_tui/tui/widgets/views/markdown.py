@@ -43,11 +43,11 @@ class Flow:
     indent: int = 0
 
     def estimate(self, width: int) -> int:
-        """Roughly its lines, taking newlines within a paragraph as they are."""
+        """Return roughly its lines, taking newlines within a paragraph as they are."""
         return estimate_lines(self.text, width - self.indent)
 
     def draw(self, canvas: Canvas) -> list[Line]:
-        """Its lines."""
+        """Return its lines."""
         lines = flow_lines(self.text, canvas.narrower(self.indent) if self.indent else canvas)
         if not self.indent:
             return lines
@@ -229,7 +229,7 @@ class _Drawing:
 
 
 def _column_widths(rows: Sequence[Sequence[Sequence[Span]]], columns: int, room: int) -> list[int]:
-    """Widths that fit: as wide as the cells are, the widest columns giving way first."""
+    """Return widths that fit: as wide as the cells are, the widest columns giving way first."""
     wanted = [
         max([1, *(cell_len(part) for row in rows for part in _text(row[column]).split("\n"))])
         for column in range(columns)
@@ -260,6 +260,6 @@ def _aligned(spans: Sequence[Span], width: int, alignment: str, style: Style) ->
 
 @lru_cache(maxsize=256)
 def _link(target: Any) -> Style:
-    """A hyperlink for web addresses; other targets are only underlined."""
+    """Return a hyperlink for web addresses; other targets are only underlined."""
     href = str(target or "")
     return Style(link=href) if href.startswith(("https://", "http://")) and href.isprintable() else Style()

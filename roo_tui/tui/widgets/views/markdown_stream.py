@@ -44,7 +44,7 @@ class MarkdownStream:
                 self._line(part)
 
     def close(self) -> None:
-        """The text is whole: what was open is final too."""
+        """End the text, which is whole: what was open is final too."""
         for part in _fit("".join(self._partial)):
             self._line(part)
         self._partial = []

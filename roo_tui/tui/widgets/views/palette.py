@@ -49,7 +49,7 @@ class Palette:
 
     @classmethod
     def of(cls, variables: Variables, base: Color) -> "Palette":
-        """The palette of a theme. `base` is what the transcript lies on."""
+        """Return the palette of a theme; `base` is what the transcript lies on."""
         ansi = base.ansi is not None
         parse = _Parser(variables, base, ansi)
         primary, accent = parse("primary"), parse("text-accent")
@@ -104,7 +104,7 @@ class Palette:
         )
 
     def dimmed(self, base: Color) -> "Palette":
-        """The same palette for what the model no longer sees: nearer to the background, still readable."""
+        """Return the palette for what the model no longer sees: nearer to the background, still readable."""
 
         def dim(style: Style) -> Style:
             if style.color is None and style.bgcolor is None:
