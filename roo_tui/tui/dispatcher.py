@@ -169,8 +169,7 @@ class Dispatcher:
         for index, (block_id, block) in enumerate(zip(block_ids, blocks, strict=False)):
             called = isinstance(block, ToolUse) and block.id
             live, key = _live_key(block_id), call_key(called) if called else block_key(entry_id, index)
-            if live in self._live and key in keys:
-                self._screen.transcript.rename(live, key)
+            if live in self._live and key in keys and self._screen.transcript.rename(live, key):
                 self._live.discard(live)
 
     def _remember_calls(self, rows: Sequence[Row], *, anew: bool = False) -> None:

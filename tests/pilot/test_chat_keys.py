@@ -414,6 +414,19 @@ async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_
         assert [box.key for box in rows._list.rows()] == ["e1.0", "e1.1", "call:c1"]
 
 
+async def test_an_answer_that_was_read_before_it_was_told_stands_once() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        screen.engine.emit(ev.ViewChanged(TASK, "condense"))
+        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Yes."))
+        screen.engine.append(
+            Row("e1.0", 1, AnswerRow("Yes.")), body=AssistantMessage((Text("Yes."),)), block_ids=("b1",)
+        )
+        screen.engine.end_turn()
+        await screen.settle()
+        assert [box.key for box in screen.chat.transcript._list.rows()] == ["e1.0"]
+
+
 async def test_the_same_words_of_another_answer_are_not_taken_for_a_stream() -> None:
     async with started() as screen:
         screen.engine.begin_turn()

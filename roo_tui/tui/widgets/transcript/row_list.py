@@ -103,14 +103,18 @@ class RowList:
                 return
         self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)])
 
-    def rename(self, key: str, new_key: str) -> None:
-        """Give a row another key; it stays as it is drawn, and open if it is open."""
-        box = self._by_key.pop(key, None)
-        if box is not None:
-            box.key = new_key
-            self._by_key[new_key] = box
-            if key in self._chosen:
-                self._chosen[new_key] = self._chosen.pop(key)
+    def rename(self, key: str, new_key: str) -> bool:
+        """Give a row another key; it stays as it is drawn, and open if it is open.
+
+        Return whether that was done: not where the row is gone, or another one has the key already.
+        """
+        if key not in self._by_key or new_key in self._by_key:
+            return False
+        box = self._by_key[new_key] = self._by_key.pop(key)
+        box.key = new_key
+        if key in self._chosen:
+            self._chosen[new_key] = self._chosen.pop(key)
+        return True
 
     def _take(self, box: RowBox, row: Row) -> None:
         same_words = (

@@ -115,11 +115,12 @@ class TranscriptView(RowListView, can_focus=True):
         self._changed()
         return AwaitRemove([])
 
-    def rename(self, key: str, new_key: str) -> None:
-        """Give a row another key: a stream that has ended becomes the row of its entry."""
-        self._list.rename(key, new_key)
-        if self.selected_key == key:
+    def rename(self, key: str, new_key: str) -> bool:
+        """Make the row of a stream that of its entry. Return whether that was done."""
+        renamed = self._list.rename(key, new_key)
+        if renamed and self.selected_key == key:
             self.selected_key = new_key
+        return renamed
 
     def set_status(self, text: str | None, hint: str = "") -> None:
         """Show what goes on as the last row, with the seconds since it began and what stops it; None removes it."""
