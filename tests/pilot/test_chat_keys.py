@@ -396,6 +396,7 @@ async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_
         await screen.until("Thought")
         rows = screen.chat.transcript
         rows.toggle("live:b1")
+        streamed = list(rows._list.rows())
         answer = AssistantMessage(
             (Thinking("Hello there [world]"), Text("Hello there [world]"), ToolUse("c1", "x", {}))
         )
@@ -411,7 +412,8 @@ async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_
         shown = screen.text(rows)
         assert shown.count("Hello there [world]") == 2, "thinking stays open, the answer stands once"
         assert shown.index("Thought") < shown.rindex("Hello there") < shown.index("read_file a.py")
-        assert [box.key for box in rows._list.rows()] == ["e1.0", "e1.1", "call:c1"]
+        assert list(rows._list.rows()) == streamed, "the rows go on as they were drawn"
+        assert [box.key for box in streamed] == ["e1.0", "e1.1", "call:c1"]
 
 
 async def test_an_answer_that_was_read_before_it_was_told_stands_once() -> None:
