@@ -1,6 +1,7 @@
 """Draws every picture of this folder from the demo: python -m screenshots.take
 
-Needs the development setup; `rsvg-convert` (librsvg) makes the PNG files, without it only the SVG files are drawn.
+Needs the development setup. `rsvg-convert` (librsvg) makes PNG files of the pictures that the README shows; without it
+only the SVG files are drawn.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from tests.support.demo_app import DemoScreen, demo_app
 HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
 TASK = "Fix the failing date test"
-# The pictures name no font server: whoever looks at them has a monospaced font.
+# The pictures name no font server: every reader has a monospaced font.
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
@@ -115,8 +116,9 @@ def to_png() -> None:
     if program is None:
         print("rsvg-convert was not found: no PNG files were made")
         return
-    for svg in sorted(HERE.glob("*.svg")):
-        subprocess.run([program, "-z", "1.2", svg, "-o", svg.with_suffix(".png")], check=True)
+    readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    for name in sorted(set(re.findall(r"screenshots/([\w-]+)\.png", readme))):
+        subprocess.run([program, "-z", "1.2", HERE / f"{name}.svg", "-o", HERE / f"{name}.png"], check=True)
 
 
 if __name__ == "__main__":
