@@ -60,7 +60,7 @@ def slash_suggestions(custom: Iterable[tuple[str, str]]) -> Sequence[Suggestion]
 
 
 class CommandProvider(Provider):
-    """Offers the table's commands; running one is the chat screen's business."""
+    """Offers the commands of the table; the chat screen runs them."""
 
     async def discover(self) -> Hits:
         """Yield every command, for an empty search."""

@@ -94,7 +94,7 @@ class ChooseScreen(ModalScreen[str]):
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Dismisses with true only for the first button; Escape is the second."""
+    """Dismisses with true only for the first button; Esc is the second."""
 
     CSS_PATH = "pages.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -165,12 +165,12 @@ class NameScreen(ModalScreen[str]):
             self.dismiss(name)
 
     def action_cancel(self) -> None:
-        """Give none."""
+        """Give no name."""
         self.dismiss("")
 
 
 class NoKeyScreen(ModalScreen[Literal["demo", "quit"]]):
-    """`reason` is the engine's own sentence, shown above the way out."""
+    """Says how to get an API key, and offers the demo; `reason` is the engine's own sentence."""
 
     CSS_PATH = "pages.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

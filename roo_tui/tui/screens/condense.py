@@ -24,7 +24,7 @@ _LARGEST_BAR = 48
 
 
 class ForecastScreen(Page[bool]):
-    """Dismisses with true if the condense is to be made."""
+    """Dismisses with true if the user wants the condense."""
 
     TITLE_TEXT = strings.FORECAST_TITLE
     KEYS_TEXT = strings.FORECAST_KEYS
@@ -48,11 +48,11 @@ class ForecastScreen(Page[bool]):
         self.query_one("#forecasts", Static).update(Content("\n").join(lines or nothing))
 
     def action_condense(self) -> None:
-        """Make it."""
+        """Condense."""
         self.dismiss(True)
 
     def action_less(self) -> None:
-        """Leave everything as it is."""
+        """Go back without a condense."""
         self.dismiss(False)
 
 

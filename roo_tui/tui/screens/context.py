@@ -30,9 +30,9 @@ Pin = Callable[[EntryId, bool], Awaitable[tuple[EntryId, ...]]]
 
 
 class ContextScreen(Page[Choice | None]):
-    """Dismisses with the entry to go to, with what is to be done about the context, or None.
+    """Dismisses with the entry to go to, with what to do about the context, or None.
 
-    `pin` pins an entry, or takes its pin off, and returns the entries that are pinned then.
+    `pin` pins or unpins an entry and returns the pinned ones.
     """
 
     TITLE_TEXT = strings.CONTEXT_TITLE
@@ -128,7 +128,7 @@ class ContextScreen(Page[Choice | None]):
 
     @work(group="pin")
     async def action_pin(self) -> None:
-        """Keep the text of the highlighted entry through every condense, or stop doing so."""
+        """Pin or unpin the highlighted entry."""
         for entries in self.query(OptionList):
             at = entries.highlighted
             if at is None:
@@ -143,7 +143,7 @@ class ContextScreen(Page[Choice | None]):
             self._show_pins()
 
     def action_leave(self, choice: Deed) -> None:
-        """Go on with the context."""
+        """Leave with what to do about the context."""
         self.dismiss(choice)
 
 

@@ -1,4 +1,4 @@
-"""Search the whole task: what is in context, what markers hide, and what a rewind left on another branch."""
+"""Search the whole task: what is in context, what is hidden, and what a rewind left on another branch."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What all full screens share: a title line, a body, a line of keys; Escape goes back."""
+"""What all full screens share: a title line, a body, a line of keys; Esc goes back."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar

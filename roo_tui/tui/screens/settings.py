@@ -76,7 +76,7 @@ class SettingsScreen(Page[Changes | None]):
         return str(self._draft.get("profile", self._settings.profile))
 
     def _profile_rows(self) -> Iterable[Widget]:
-        """Which profile, what can be done with profiles, and the settings of the one that is shown."""
+        """Yield the choice of the profile, what can be done with profiles, and the settings of the one shown."""
         yield from (self._row(field) for field in fields() if field.key == "profile")
         yield Horizontal(
             Button(strings.PROFILE_NEW, id="profile-new", compact=True),
@@ -122,7 +122,7 @@ class SettingsScreen(Page[Changes | None]):
             self._explain_threshold(event.value)
 
     def _explain_threshold(self, percent: object) -> None:
-        """Say what the threshold is in tokens of the current model's window, and why an adapting one stands there."""
+        """Say what the threshold is in tokens of the model's window, or why an automatic one stands where it does."""
         window = self._use.window
         if percent == "auto":
             for row in self.query(FieldRow):
@@ -193,7 +193,7 @@ class SettingsScreen(Page[Changes | None]):
             await self._save_profiles(changes, strings.PROFILE_DELETED.format(name=name))
 
     async def _save_profiles(self, changes: Changes, done: str) -> None:
-        """Profiles come and go at once; what else was edited stays a draft."""
+        """Save changes of profiles at once; what else was edited stays a draft."""
         try:
             self._settings = await self._change(changes)
         except RooError as error:

@@ -78,7 +78,7 @@ _KEYS = {"allow": ("y", strings.ALLOW), "always": ("a", strings.ALWAYS), "deny":
 
 
 class ApprovalPanel(QuestionPanel, can_focus=True):
-    """May a call run? Its keys work while it has the focus."""
+    """Asks whether a call may run; its keys work while it has the focus."""
 
     HELP = strings.APPROVE_HELP
     DEFAULT_CSS = """

@@ -34,7 +34,7 @@ _FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
 
 
 class PromptArea(TextArea):
-    """The text field. Enter sends; what else its keys mean is the prompt's to say."""
+    """The text field. Enter sends; the prompt decides what its other keys mean."""
 
     HELP = strings.PROMPT_HELP
     DEFAULT_CSS = """
@@ -62,7 +62,7 @@ class PromptArea(TextArea):
         self._blinking: Timer | None = None
 
     def on_mount(self) -> None:
-        """Blink for a while after each key only: nobody looks at an idle terminal, and it should cost nothing."""
+        """Blink only for a while after each key, so that an idle terminal costs nothing."""
         self._blinking = self.set_interval(_BLINKS_S, self._stop_blinking)
 
     def _stop_blinking(self) -> None:
@@ -180,7 +180,7 @@ class Prompt(Vertical):
         return self.area.text
 
     async def until_nobody_types(self) -> None:
-        """Return when no key was pressed here for a second."""
+        """Return when no key has been pressed here for a second."""
         while (left_s := self.area.key_at + _PAUSE_S - monotonic()) > 0:
             await asyncio.sleep(left_s)
 
@@ -283,7 +283,7 @@ class Prompt(Vertical):
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        if self.text == self._put_text:  # nobody typed this, so nothing is offered
+        if self.text == self._put_text:  # not typed, so nothing is offered
             return
         self._put_text = ""
         before = self._before_cursor()

@@ -95,7 +95,7 @@ class ChoicePanel(QuestionPanel):
         self.query_one(Options if self.question.options else Input).focus()
 
     def less(self) -> bool:
-        """Escape in the line for the own answer goes back to the options."""
+        """Go from the line for your own answer back to the options. Return whether that was done."""
         if isinstance(self.screen.focused, Input) and self.question.options:
             self.query_one(Options).focus()
             return True

@@ -115,7 +115,7 @@ class HeaderBar(Widget):
         self.post_message(self.ProfilePressed() if name == "profile" else self.TodosPressed())
 
     def watch_header(self, header: Header | None) -> None:
-        """Say what the demo is where there is one."""
+        """Explain the demo in the tooltip."""
         self.tooltip = strings.DEMO_TIP if header is not None and header.demo else None
 
 

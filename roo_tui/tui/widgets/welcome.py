@@ -1,4 +1,4 @@
-"""What an empty task shows in the place of the conversation: what to type, and the keys that matter first."""
+"""What an empty task shows instead of a conversation: what to type, and the first keys to know."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical

@@ -1,4 +1,4 @@
-"""Ways through other screens: each opens one, waits for the decision, and asks the engine for it.
+"""What commands do on other screens: open one, wait for the decision, and ask the engine for it.
 
 Every screen is imported where it is opened. What the engine refuses is raised as `RooError`.
 """

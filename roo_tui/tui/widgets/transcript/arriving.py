@@ -1,4 +1,4 @@
-"""StyledText and output that arrive faster than they are drawn: kept until the next drawing takes them in."""
+"""Words and output that arrive faster than they are drawn: kept until the next drawing takes them in."""
 
 from dataclasses import replace
 

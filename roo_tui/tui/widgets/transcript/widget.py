@@ -1,4 +1,4 @@
-"""The transcript: one scroll view over all rows, of which only what is on the screen is ever drawn."""
+"""The transcript widget: rows and streams come in, and cursor, keys and mouse act on them."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Views of tool calls as pieces of a row: what `domain.views` says as data is given its looks here.
+"""Views of tool calls as pieces of a row: the looks of what `domain.views` holds as data.
 
 Start at `view_pieces`; beside it stand what is copied of a view and how many lines it may take. `canvas` holds what
 everything is drawn with, `palette` the colours; `markdown`, `code` and `diff` are the three drawings with an idea of
