@@ -129,10 +129,10 @@ class Prompt(Vertical):
     busy: reactive[bool] = reactive(False)
     editing: reactive[QueuedMessage | None] = reactive(None)
     suggestion: reactive[str] = reactive("")
-    """StyledText that Tab or Enter put into an empty prompt."""
+    """A message that Tab or Enter puts into an empty prompt."""
 
     class Submitted(Message):
-        """StyledText are to be sent, or to replace those of the queued message `editing`."""
+        """A message is to be sent, or to replace the queued message `editing`."""
 
         def __init__(self, text: str, editing: QueuedMessage | None) -> None:
             super().__init__()

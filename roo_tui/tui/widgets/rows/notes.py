@@ -17,7 +17,7 @@ _SHOWN_FILES = 200
 class FailureKind(RowKind[FailureRow]):
     """What failed in one line; opened: the whole message and what can be copied."""
 
-    def view(self, body: FailureRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (prints nothing)
+    def view(self, body: FailureRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return title and message; of an error also what can be done about it."""
         parts: list[list[StyledText]] = [[(one_line(body.title, 80), _STYLES[body.level])]]
         if not expanded:
@@ -32,7 +32,7 @@ class FailureKind(RowKind[FailureRow]):
                 pieces += output_pieces(fit(rest))
         return RowView(Title(parts, hints=_ways_out(body)), pieces, foldable=True, expanded=expanded)
 
-    def copy_text(self, body: FailureRow) -> str:
+    def copy_text(self, body: FailureRow, /) -> str:
         """Return title, message and details."""
         return "\n\n".join(part for part in (body.title, body.message, body.body) if part)
 
@@ -47,7 +47,7 @@ def _ways_out(body: FailureRow) -> list[Hint]:
 class CheckpointKind(RowKind[CheckpointRow]):
     """A checkpoint of the files; opened: which ones changed."""
 
-    def view(self, body: CheckpointRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (prints nothing)
+    def view(self, body: CheckpointRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return its hash and how many files changed."""
         # Only the first checkpoint of all differs from none before it.
         count = counted(strings.FILES, len(body.files)) if body.files else strings.CHECKPOINT_FIRST
@@ -66,7 +66,7 @@ class CheckpointKind(RowKind[CheckpointRow]):
             pieces = [Plain("\n".join(names), "muted", True, "", 2)] if names else []
         return RowView(title, pieces, foldable=bool(body.files), expanded=expanded)
 
-    def copy_text(self, body: CheckpointRow) -> str:
+    def copy_text(self, body: CheckpointRow, /) -> str:
         """Return the hash and the files."""
         return "\n".join((body.short_hash, *body.files))
 
@@ -82,12 +82,12 @@ class FoldedRow:
 class FoldedKind(RowKind[FoldedRow]):
     """How many rows are folded away."""
 
-    def view(self, body: FoldedRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (knows itself)
+    def view(self, body: FoldedRow, _expanded: bool, _live_output: str, /) -> RowView:
         """Return the line that opens them."""
         title = Title([[(counted(strings.FOLDED_ROWS, body.count), "muted")]])
         return RowView(title, foldable=True, expanded=body.open)
 
-    def copy_text(self, body: FoldedRow) -> str:  # noqa: ARG002 (says nothing of its own)
+    def copy_text(self, _body: FoldedRow, /) -> str:
         """Return nothing: the rows speak for themselves."""
         return ""
 
@@ -107,7 +107,7 @@ class StatusKind(RowKind[StatusRow]):
 
     spoken = True
 
-    def view(self, body: StatusRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (one line)
+    def view(self, body: StatusRow, _expanded: bool, _live_output: str, /) -> RowView:
         """Return the line."""
         parts: list[list[StyledText]] = [
             [(body.text, "accent")],
@@ -116,6 +116,6 @@ class StatusKind(RowKind[StatusRow]):
         ]
         return RowView(Title(parts), bar="accent", sign=body.frame)
 
-    def copy_text(self, body: StatusRow) -> str:  # noqa: ARG002 (passes)
+    def copy_text(self, _body: StatusRow, /) -> str:
         """Return nothing: it is for the moment."""
         return ""

@@ -13,7 +13,7 @@ from roo_tui.tui.widgets.views.markdown import markdown_pieces
 class ReductionKind(RowKind[ReductionRow]):
     """One line of figures; opened: the summary, its analysis, the receipt, the details."""
 
-    def view(self, body: ReductionRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (prints nothing)
+    def view(self, body: ReductionRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return the figures with the keys that undo it, and the rest where it is open."""
         name, figures, change = ("accent", "title", "success") if body.on else ("muted", "muted", "muted")
         parts: list[list[StyledText]] = [[(strings.REDUCTION[body.kind], name)]]
@@ -28,7 +28,7 @@ class ReductionKind(RowKind[ReductionRow]):
         pieces = _pieces(body) if expanded else []
         return RowView(Title(parts, hints=_hints(body)), pieces, foldable=True, expanded=expanded)
 
-    def copy_text(self, body: ReductionRow) -> str:
+    def copy_text(self, body: ReductionRow, /) -> str:
         """Return the summary, or the figures."""
         return body.summary or f"{strings.REDUCTION[body.kind]} {_tokens(body)}"
 

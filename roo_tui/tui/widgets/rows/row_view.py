@@ -130,17 +130,17 @@ class RowKind(ABC, Generic[Body]):
     """Whether blank lines set it apart from its neighbours."""
 
     @abstractmethod
-    def view(self, body: Body, expanded: bool, live_output: str) -> RowView:
+    def view(self, body: Body, expanded: bool, live_output: str, /) -> RowView:
         """Return how a row is drawn; `live_output` is what a running command has printed so far."""
 
     @abstractmethod
-    def copy_text(self, body: Body) -> str:
+    def copy_text(self, body: Body, /) -> str:
         """Return the text that is copied: the words as they came."""
 
-    def estimate(self, body: Body, expanded: bool, width: int) -> int:  # noqa: ARG002 (others look at them)
+    def estimate(self, _body: Body, expanded: bool, _width: int, /) -> int:
         """Return roughly how many lines a row takes, without a close look at its text."""
         return 9 if expanded else 1
 
-    def opens_by_itself(self, body: Body) -> bool:  # noqa: ARG002 (others look at it)
+    def opens_by_itself(self, _body: Body, /) -> bool:
         """Return whether a row is unfolded until the user folds it."""
         return False

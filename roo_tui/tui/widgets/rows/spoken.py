@@ -36,7 +36,7 @@ class UserKind(RowKind[UserRow]):
 
     spoken = True
 
-    def view(self, body: UserRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (always whole)
+    def view(self, body: UserRow, _expanded: bool, _live_output: str, /) -> RowView:
         """Return name, time and words."""
         words = fit(body.words).strip("\n")
         time = clock(body.at_ms) if body.at_ms else ""
@@ -48,11 +48,11 @@ class UserKind(RowKind[UserRow]):
             pieces.append(Plain(one_line(" · ".join(body.extras), 400), "faint"))
         return RowView(None, pieces, bar="user", background="user_background")
 
-    def estimate(self, body: UserRow, expanded: bool, width: int) -> int:  # noqa: ARG002 (always whole)
+    def estimate(self, body: UserRow, _expanded: bool, width: int, /) -> int:
         """Return roughly the lines of the words."""
         return estimate_lines(body.words, width) + bool(body.extras)
 
-    def copy_text(self, body: UserRow) -> str:
+    def copy_text(self, body: UserRow, /) -> str:
         """Return the words."""
         return body.words
 
@@ -62,18 +62,18 @@ class AnswerKind(RowKind[AnswerRow]):
 
     spoken = True
 
-    def view(self, body: AnswerRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (always whole)
+    def view(self, body: AnswerRow, _expanded: bool, _live_output: str, /) -> RowView:
         """Return the words."""
         pieces = markdown_pieces(fit(body.text))
         if body.interrupted:
             pieces.append(Plain(strings.INTERRUPTED, "warning"))
         return RowView(None, pieces, bar="speaker")
 
-    def estimate(self, body: AnswerRow, expanded: bool, width: int) -> int:  # noqa: ARG002 (always whole)
+    def estimate(self, body: AnswerRow, _expanded: bool, width: int, /) -> int:
         """Return roughly the lines of the words."""
         return estimate_lines(body.text, width) + body.interrupted
 
-    def copy_text(self, body: AnswerRow) -> str:
+    def copy_text(self, body: AnswerRow, /) -> str:
         """Return the Markdown."""
         return body.text
 
@@ -81,7 +81,7 @@ class AnswerKind(RowKind[AnswerRow]):
 class ThinkingKind(RowKind[ThinkingRow]):
     """One dim line, or the whole reasoning."""
 
-    def view(self, body: ThinkingRow, expanded: bool, live_output: str) -> RowView:  # noqa: ARG002 (prints nothing)
+    def view(self, body: ThinkingRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return a glance at it, or all of it."""
         word = strings.THINKING if body.open else strings.THOUGHT
         last = body.text[-400:].rstrip().rsplit("\n", 1)[-1] if body.open else body.text
@@ -90,10 +90,10 @@ class ThinkingKind(RowKind[ThinkingRow]):
         pieces = [] if not expanded else list(markdown_pieces(fit(body.text).strip("\n"), 2))
         return RowView(title, pieces, foldable=True, expanded=expanded)
 
-    def estimate(self, body: ThinkingRow, expanded: bool, width: int) -> int:
+    def estimate(self, body: ThinkingRow, expanded: bool, width: int, /) -> int:
         """Return the line of the title, and roughly those of the reasoning."""
         return 1 + (estimate_lines(body.text, width) if expanded else 0)
 
-    def copy_text(self, body: ThinkingRow) -> str:
+    def copy_text(self, body: ThinkingRow, /) -> str:
         """Return the reasoning."""
         return body.text

@@ -25,7 +25,7 @@ _GLYPHS: dict[str, StyledText] = {
 class ToolKind(RowKind[ToolRow]):
     """A tool call. A running command shows the last lines it printed."""
 
-    def view(self, body: ToolRow, expanded: bool, live_output: str) -> RowView:
+    def view(self, body: ToolRow, expanded: bool, live_output: str, /) -> RowView:
         """Return tool, target and outcome, and what the tool shows where it is open."""
         tool = one_line(body.tool, 60) if body.tool else ""
         left: list[StyledText] = [(tool, "name"), (" ", "text"), (one_line(body.title, 600), "text")]
@@ -39,16 +39,16 @@ class ToolKind(RowKind[ToolRow]):
             pieces = view_pieces(body.view)
         return RowView(title, pieces, foldable=body.view is not None or running, expanded=expanded)
 
-    def estimate(self, body: ToolRow, expanded: bool, width: int) -> int:
+    def estimate(self, body: ToolRow, expanded: bool, width: int, /) -> int:
         """Return the line of the title, and roughly those of the view."""
         return 1 + (view_lines(body.view, width) if expanded and body.view is not None else 0)
 
-    def opens_by_itself(self, body: ToolRow) -> bool:
+    def opens_by_itself(self, body: ToolRow, /) -> bool:
         """Return whether it is a small change to a file."""
         view = body.view
         return isinstance(view, DiffView) and body.state != "denied" and view.added + view.removed <= _OPEN_DIFF_LINES
 
-    def copy_text(self, body: ToolRow) -> str:
+    def copy_text(self, body: ToolRow, /) -> str:
         """Return the view as text."""
         return f"{body.tool} {body.title}".strip() if body.view is None else view_text(body.view)
 
