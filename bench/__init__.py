@@ -1,6 +1,10 @@
-"""Questions about speed and cost, each answered by figures measured in one run: `python -m bench NAME [--json]`.
+"""Benches: each answers one question about speed or cost with figures measured in one run.
 
-A module with a function `main(argv)` is a question; its name is the module's. `probe` drives a program through a
-pseudo-terminal, `programs` starts what is measured, `floors` are the least programs that do the same, `server` is the
-provider they talk to, `report` puts figures side by side. Single times say little on a shared machine: compare ratios.
+    python -m bench                  list the benches
+    python -m bench NAME [--json]    run one
+
+A module with a function `main(argv)` is a bench and bears its name. `probe` drives a program through a pseudo-terminal,
+`programs` starts what is measured, `floors` are the smallest programs that do the same, `server` is the provider they
+talk to, `report` prints figures side by side. Absolute times say little on a shared machine: compare the ratios. A wait
+that times out fails the bench with a sentence and never becomes a figure.
 """

@@ -1,4 +1,4 @@
-"""`python -m bench NAME [ARGUMENTS]`: measure one question and print what came out."""
+"""`python -m bench NAME [OPTIONS]`: run one bench and print what it measured. Without a name, list the benches."""
 
 import ast
 import importlib
@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 
-def questions() -> dict[str, str]:
-    """Return the name and the question of every module of this folder that has a `main`; none is imported."""
+def benches() -> dict[str, str]:
+    """Return the name and the question of every module in this folder that has a `main`, without importing any."""
     found = {}
     for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
         module = ast.parse(file.read_text(encoding="utf-8"))
@@ -17,12 +17,15 @@ def questions() -> dict[str, str]:
 
 
 def run(argv: list[str]) -> int:
-    """Hand the arguments to the question named first; returns 1 where a target is missed."""
-    known = questions()
-    if not argv or argv[0] not in known:
+    """Run the bench named first and return its exit code: 1 where a target is missed or a wait timed out."""
+    known = benches()
+    if not argv or argv[0] in ("-h", "--help"):
         width = max(map(len, known))
-        print("usage: python -m bench NAME [--json] [--help]\n", file=sys.stderr)
-        print("\n".join(f"  {name:<{width}}  {question}" for name, question in known.items()), file=sys.stderr)
+        print("usage: python -m bench NAME [--json] [--help]\n")
+        print("\n".join(f"  {name:<{width}}  {question}" for name, question in known.items()))
+        return 0
+    if argv[0] not in known:
+        print(f"There is no bench named {argv[0]!r}. Choose one of: {', '.join(known)}.", file=sys.stderr)
         return 2
     return int(importlib.import_module(f"bench.{argv[0]}").main(argv[1:]))
 

@@ -1,10 +1,10 @@
-"""Does every line of what people need from a condense hold? Each with its tests and their result.
+"""Does every line of what users need from a condense hold, and which tests prove it?
 
     python -m bench acceptance [--json] [LINE ...]
 
-Tests name the lines they prove: `@pytest.mark.line("A1")`. The lines, in words of our own, stand in
-`acceptance_lines.toml`; a line without a test says there why. Ends with 1 where a test fails, a test names a line that
-does not exist, or a line has neither a test nor a reason.
+Tests name the lines they prove: `@pytest.mark.line("A1")`. The lines are in `acceptance_lines.toml`; a line without a
+test gives the reason there. Nothing is timed, so there is no floor. The exit code is 1 if a test fails, a test names a
+line that does not exist, or a line has neither a test nor a reason.
 """
 
 import argparse
@@ -21,11 +21,12 @@ from typing import Any
 
 _FOLDER = Path(__file__).parent
 _FAILED_TO_RUN = (2, 3, 4)
+_LONGEST_S = 1_800
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A test function and how many of its cases ended how."""
+    """A test function and how many of its cases passed, failed or were skipped."""
 
     name: str
     passed: int = 0
@@ -33,7 +34,7 @@ class Proof:
     skipped: int = 0
 
     def as_text(self) -> str:
-        """Return the name, with the number of cases where there are several."""
+        """Return the name, with the number of cases if there are several."""
         cases = self.passed + self.failed + self.skipped
         told = [f"{cases} cases"] if cases > 1 else []
         told += [f"{count} {word}" for count, word in ((self.failed, "failed"), (self.skipped, "skipped")) if count]
@@ -42,7 +43,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What must hold; `reason` says why there is no test."""
+    """A sentence that must hold; `reason` says why there is no test."""
 
     name: str
     says: str
@@ -63,13 +64,13 @@ class Line:
 
 
 def lines() -> dict[str, Line]:
-    """Return every line by its name, in order, without tests."""
+    """Return every line by its name, in order, still without tests."""
     found = tomllib.loads((_FOLDER / "acceptance_lines.toml").read_text(encoding="utf-8"))
     return {name: Line(name, **fields) for name, fields in found.items()}
 
 
 def with_tests(known: dict[str, Line], outcomes: Sequence[dict[str, Any]]) -> tuple[list[Line], list[str]]:
-    """Return the lines with the tests that name them, and the names that are no line's."""
+    """Return the lines with the tests that name them, and the names that no line has."""
     counts: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for case in outcomes:
         for name in case["lines"]:
@@ -84,16 +85,21 @@ def with_tests(known: dict[str, Line], outcomes: Sequence[dict[str, Any]]) -> tu
 
 
 def outcomes_of_marked_tests() -> list[dict[str, Any]]:
-    """Run every test that names a line; returns what `line_marks` wrote.
+    """Run every test that names a line and return what `line_marks` wrote.
 
     Raises:
-        RuntimeError: the tests could not be collected or run; the text is what pytest said.
+        RuntimeError: the tests could not be collected or run, or took too long; the text is pytest's output.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "lines.json"
         command = [sys.executable, "-m", "pytest", "-q", "-m", "line", "-p", "no:cacheprovider", "--no-header"]
         command += ["-p", "bench.line_marks", "--line-report", str(report), "tests"]
-        run = subprocess.run(command, cwd=_FOLDER.parent, capture_output=True, text=True)
+        try:
+            run = subprocess.run(
+                command, cwd=_FOLDER.parent, capture_output=True, text=True, timeout=_LONGEST_S, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"They did not end within {_LONGEST_S} seconds.") from error
         if run.returncode in _FAILED_TO_RUN or not report.exists():
             raise RuntimeError(run.stdout[-4_000:] + run.stderr[-4_000:])
         found: list[dict[str, Any]] = json.loads(report.read_text())
@@ -101,14 +107,14 @@ def outcomes_of_marked_tests() -> list[dict[str, Any]]:
 
 
 def as_text(proved: Sequence[Line], unknown: Sequence[str]) -> str:
-    """Return the table: line, result, sentence, and the tests below."""
+    """Return a row for each line (name, result, sentence), each with its tests below."""
     rows = []
     for line in proved:
         rows.append(f"{line.name:<4} {'★' if line.star else ' '} {line.result:<10}  {line.says}")
         rows += [f"{'':19}{test.as_text()}" for test in line.tests]
         if line.reason and not line.tests:
             rows.append(f"{'':19}{line.reason}")
-    rows += [f"A test names {name}, which is no line." for name in unknown]
+    rows += [f"A test names {name}, but there is no such line." for name in unknown]
     held = sum(line.result == "holds" for line in proved)
     stars = [line for line in proved if line.star]
     star_held = sum(line.result == "holds" for line in stars)
@@ -117,10 +123,10 @@ def as_text(proved: Sequence[Line], unknown: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tests and print the table; returns 1 where something does not hold."""
+    """Run the tests, print the lines and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench acceptance", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("line", nargs="*", help="print only these lines")
+    parser.add_argument("line", nargs="*", help="report only these lines")
     options = parser.parse_args(argv)
     try:
         proved, unknown = with_tests(lines(), outcomes_of_marked_tests())
@@ -130,7 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = [line for line in proved if not options.line or line.name in options.line]
     holds = not unknown and all(line.result in ("holds", "not tested") for line in wanted)
     if options.json:
-        print(json.dumps({"holds": holds, "lines": [line.as_json() for line in wanted], "unknown": unknown}, indent=1))
+        found = [line.as_json() for line in wanted]
+        print(json.dumps({"question": "acceptance", "holds": holds, "lines": found, "unknown": unknown}, indent=1))
     else:
         print(as_text(wanted, unknown))
     return 0 if holds else 1

@@ -1,24 +1,24 @@
-"""The most that masking without loss could free of a conversation: an upper bound to measure strategies against.
+"""The most that masking without loss could free of a conversation: an upper bound to compare strategies with.
 
-It is computed from what the messages hold and what each call did, by rules of its own, and shares no code with the
+It is computed from the messages and from what each call did, by rules of its own, and shares no code with the
 strategies.
 
-Definition. A *piece* is one string a model gets: a text block, the text of a tool result, or a string anywhere in a
-call's input. Sizes are bytes of UTF-8. Pieces and stretches under 200 bytes stay: paths, names and short answers say
-what a call was about. Whatever goes leaves a placeholder of at least 24 bytes. Three kinds of bytes could go; each is
-counted once, under the first that fits:
+Definition. A *piece* is one string that a model gets: a text block, the text of a tool result, or a string anywhere in
+a call's input. Sizes are bytes of UTF-8. Pieces and stretches under 200 bytes stay: paths, names and short answers say
+what a call was about. Whatever is removed leaves a placeholder of at least 24 bytes. Three kinds of bytes are
+removable; each is counted once, under the first kind that fits:
 
 duplicates   the piece equals another one: all copies but one
-superseded   the result of a read, when a later read of the same file covers its range or a later call wrote the whole
-             file; or of a list or search that was asked again later with the very same input. Failed calls supersede
-             nothing, edits supersede nothing
+superseded   the result of a read, if a later read of the same file covers its range or a later call wrote the whole
+             file; or of a list or search that was repeated later with the very same input. Failed calls and edits
+             supersede nothing
 repeats      lines in a run of at least 20 that occur in the same order elsewhere, in the same or another piece: all
-             copies but one. Line numbers before a line (`12 | `, `  12→`, `12<tab>`, `12:`) do not count as
-             different, but they are bytes that could go
+             copies but one. Line numbers before a line (`12 | `, `  12→`, `12<tab>`, `12:`) do not make it different,
+             but they are removable bytes
 
-The copy that stays is one in a text or in an input where there is one (results carry line numbers, so more can go with
-them), else the newest. What was counted as removable may still be the copy that another one repeats, and no message is
-spared here: so the bound can be approached, not passed. A claim above it is a bug.
+The copy that stays is one in a text or an input if there is one (results carry line numbers, so more of them is
+removable), else the newest. A removable piece may still be the copy that another one repeats, and no message is exempt
+here: the bound can be approached but not exceeded. A strategy that claims more has a bug.
 """
 
 import json
@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"^[ \t]*[0-9]+(?: \| ?|→|\t|:)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One message as the model gets it, and what its tool results are known to be."""
+    """One message as the model gets it, and what is known of its tool results."""
 
     blocks: tuple[Block, ...]
     calls: tuple[CallRecord, ...] = ()
@@ -47,7 +47,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Bytes. `total` is what all pieces have together."""
+    """Removable bytes by kind; `total` counts the bytes of all pieces."""
 
     total: int
     duplicates: int
@@ -92,8 +92,13 @@ def size_of(messages: Sequence[Shown]) -> int:
     return sum(_size(piece.text) for piece in _pieces(messages, set()))
 
 
+def texts_of(messages: Sequence[Shown]) -> list[str]:
+    """Return every piece of the messages."""
+    return [piece.text for piece in _pieces(messages, set())]
+
+
 def _repeated(text: str, seen: set[tuple[str, ...]]) -> int:
-    """Return the bytes that could go of lines in runs that `seen` has, and add the text's own runs to it."""
+    """Return the removable bytes of lines in runs that are in `seen`, and add the text's own runs to it."""
     raw, bare = text.split("\n"), _NUMBER.sub("", text).split("\n")
     gain = stretch = covered_to = 0
     for start in range(len(bare) - RUN + 1):
@@ -112,7 +117,7 @@ def _gain(size: int) -> int:
 
 
 def _superseded(messages: Sequence[Shown], calls: Mapping[str, ToolUse]) -> set[tuple[int, int]]:
-    """Return the places (message, block) of the results that a later call made out of date."""
+    """Return the places (message, block) of the results that a later call made outdated."""
     found: set[tuple[int, int]] = set()
     covered: dict[str, list[tuple[int, int] | None]] = {}
     asked: set[str] = set()

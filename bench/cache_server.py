@@ -1,9 +1,9 @@
-"""A Messages API on loopback that answers with a summary and keeps a prompt cache, block by block.
+"""A Messages API on loopback that answers with a summary of a given length and keeps a prompt cache, block by block.
 
-Tools, system parts and message blocks are one chain of hashes. A breakpoint stores the chain up to its block; a request
-reads the longest stored chain that ends at one of its breakpoints or up to 20 blocks before one, writes the rest up to
-its last breakpoint, and pays the remainder as plain input. Four characters make a token. Source: the Messages API's
-rules of prompt caching.
+Tools, system parts and message blocks form one chain of hashes. A breakpoint stores the chain up to its block; a
+request reads the longest stored chain that ends at one of its breakpoints or up to 20 blocks before one, writes the
+rest up to its last breakpoint, and pays for the remainder as plain input. Four characters make a token. Source: the
+Messages API's rules of prompt caching.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 from itertools import accumulate
-from types import TracebackType
 from typing import Any
 
 Json = dict[str, Any]
@@ -29,24 +28,30 @@ _SECTIONS = (
     "Current work",
     "Optional next step",
 )
+_OPENING = "<analysis>\nRead from the beginning.\n</analysis>\n<summary>\n"
+_CLOSING = "\n</summary>"
 _LINE = "   - `src/module_%d.py`: the loader keeps one cursor per shard, and the retry moved into the transport.\n"
+_CHARACTERS_PER_TOKEN = 4
 
 
-def summary(lines: int = 6) -> str:
-    """Return a nine-section summary of about 150 tokens for each line a section has."""
-    sections = (
-        f"{number}. {name}:\n{''.join(_LINE % (number * 10 + line) for line in range(lines))}"
-        for number, name in enumerate(_SECTIONS, 1)
-    )
-    return f"<analysis>\nRead from the beginning.\n</analysis>\n<summary>\n{''.join(sections)}</summary>"
+def summary(tokens: int) -> str:
+    """Return a nine-section summary of exactly so many tokens (at least 100)."""
+    titles = [f"{number}. {name}:\n" for number, name in enumerate(_SECTIONS, 1)]
+    room = tokens * _CHARACTERS_PER_TOKEN - len(_OPENING) - len(_CLOSING) - sum(map(len, titles))
+    sections = []
+    for number, title in enumerate(titles):
+        size = room * (number + 1) // len(titles) - room * number // len(titles)
+        lines = "".join(_LINE % line for line in range(number * 1_000, number * 1_000 + size // 80 + 1))
+        sections.append(title + lines[: size - 1] + "\n")
+    return f"{_OPENING}{''.join(sections)}{_CLOSING}"
 
 
 class CacheServer:
-    """Serves at `url` while it is entered; `usages` are what the requests so far used."""
+    """Serves at `url` while it is entered; a request for a summary gets one of `summary_tokens`."""
 
-    def __init__(self) -> None:
+    def __init__(self, summary_tokens: int) -> None:
         self.url = ""
-        self.usages: list[Json] = []
+        self._summary_tokens = summary_tokens
         self._stored: set[str] = set()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
@@ -56,9 +61,7 @@ class CacheServer:
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
         for task in self._open:
@@ -71,20 +74,27 @@ class CacheServer:
         task.add_done_callback(self._open.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
                 length = next(line.split(":")[1] for line in head.split("\r\n") if line.startswith("content-length"))
                 body = json.loads(await reader.readexactly(int(length)))
                 writer.write(self._answer(body))
                 await writer.drain()
-        writer.close()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
 
     def _answer(self, body: Json) -> bytes:
-        text = summary() if "summar" in json.dumps(body["messages"][-1]).casefold() else "Done."
+        wants_summary = "summar" in json.dumps(body["messages"][-1]).casefold()
+        text = summary(self._summary_tokens) if wants_summary else "Done."
+        most = body["max_tokens"] * _CHARACTERS_PER_TOKEN
+        text, stop_reason = (text[:most], "max_tokens") if len(text) > most else (text, "end_turn")
         usage = self._usage(body)
-        output = -(-len(text) // 4)
-        self.usages.append(usage | {"output_tokens": output})
+        output = -(-len(text) // _CHARACTERS_PER_TOKEN)
         message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": body["model"]}
         events: list[Json] = [
             {
@@ -94,7 +104,7 @@ class CacheServer:
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
             {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
             {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": output}},
+            {"type": "message_delta", "delta": {"stop_reason": stop_reason}, "usage": {"output_tokens": output}},
             {"type": "message_stop"},
         ]
         data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
@@ -116,7 +126,7 @@ class CacheServer:
             sizes.append(_characters(block))
             if "cache_control" in block:
                 marks.append(place)
-        tokens = [characters // 4 for characters in accumulate(sizes)]
+        tokens = [characters // _CHARACTERS_PER_TOKEN for characters in accumulate(sizes)]
         near = {at for mark in marks for at in range(max(0, mark - _LOOK_BACK), mark + 1)}
         read = max((tokens[at] for at in near if chain[at] in self._stored), default=0)
         cacheable = [mark for mark in marks if tokens[mark] >= _LEAST_TOKENS]
@@ -130,7 +140,7 @@ class CacheServer:
 
 
 def _characters(value: Any) -> int:
-    """Return the characters a block is made of, names of its fields left out."""
+    """Return the number of characters in a block, without the names of its fields."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""The least programs that do what is measured. `python -m bench.floors input` or `python -m bench.floors lines URL`.
+"""The smallest programs that do what is measured: `python -m bench.floors input`, `python -m bench.floors lines URL`.
 
-`input` is a bare Textual app with a field. `lines` streams an answer into one view that keeps drawn lines: paragraphs
-that are over are drawn once, the open one 15 times a second, no widget is mounted, nothing is stored.
+`input` is a bare Textual app with an input field. `lines` streams an answer into one view that keeps drawn lines:
+finished paragraphs are drawn once, the open one 15 times a second; no widget is mounted and nothing is stored.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _REDRAWS = 15
 
 
 async def answer(url: str, words: str) -> AsyncIterator[str]:
-    """Yield the pieces of an answer as they arrive, over a plain socket."""
+    """Ask over a plain socket and yield the pieces of the answer as they arrive."""
     import json
 
     host, _, port = url.removeprefix("http://").partition(":")
@@ -39,7 +39,7 @@ async def answer(url: str, words: str) -> AsyncIterator[str]:
 
 
 def finished_part(text: str) -> int:
-    """Return how much of the text is whole paragraphs; a fenced block is one."""
+    """Return how many characters of the text are finished paragraphs; a fenced block counts as one."""
     end = place = 0
     fenced = False
     for line in text.splitlines(keepends=True):
@@ -52,7 +52,7 @@ def finished_part(text: str) -> int:
 
 
 class InputApp(App[None]):
-    """A field, and nothing else."""
+    """An input field and nothing else."""
 
     CSS = "Input { dock: bottom; }"
 
@@ -64,7 +64,7 @@ class InputApp(App[None]):
 
 
 def lines_app(url: str) -> App[None]:
-    """Return the app that streams."""
+    """Return the app that streams answers into one view."""
     from rich.markdown import Markdown
     from textual.geometry import Size
     from textual.scroll_view import ScrollView
@@ -84,8 +84,8 @@ def lines_app(url: str) -> App[None]:
             options = console.options.update(width=width, height=None)
             return [Strip(line) for line in console.render_lines(Markdown(text), options, pad=False)]
 
-        def put(self, over: str, still_open: str) -> None:
-            self.kept += self.drawn(over) if over else []
+        def put(self, finished: str, still_open: str) -> None:
+            self.kept += self.drawn(finished) if finished else []
             self.open = self.drawn(still_open) if still_open.strip() else []
             self.virtual_size = Size(self.size.width, len(self.kept) + len(self.open))
             self.scroll_end(animate=False, immediate=False, x_axis=False)

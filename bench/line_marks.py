@@ -1,4 +1,4 @@
-"""A pytest plugin that writes which marked tests proved which lines: `-p bench.line_marks --line-report FILE`.
+"""A pytest plugin that reports which tests prove which lines: `-p bench.line_marks --line-report FILE`.
 
 The file is a JSON list of `{"test": node id, "lines": [ids], "outcome": "passed" | "failed" | "skipped"}`.
 """
@@ -13,12 +13,12 @@ _ORDER = ("passed", "skipped", "failed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that names the file."""
+    """Add the option that names the report file."""
     parser.addoption("--line-report", help="where to write the outcome of every test that is marked with a line")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect outcomes where a file was named."""
+    """Collect outcomes if a report file is named."""
     if file := config.getoption("--line-report"):
         config.pluginmanager.register(_Outcomes(Path(file)), "line outcomes")
 

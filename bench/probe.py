@@ -1,8 +1,9 @@
 """A program in a pseudo-terminal, watched from outside.
 
-A thread reads what the program writes, notes when each read came, and answers what programs ask of a terminal, so that
-nothing waits for an answer. The bytes go through a terminal emulator only when somebody looks at the screen; an event
-is dated by the read that made it so. Linux only.
+A thread reads what the program writes, notes the time of each read, and answers the program's queries about the
+terminal, so that the program never waits for an answer. The bytes go through a terminal emulator only when the screen
+is looked at; an event has the time of the read that brought it. Every wait that takes too long raises `TimeoutError`
+with a sentence: a time-out never becomes a figure. Linux only.
 """
 
 import collections
@@ -20,7 +21,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 import pyte
 
@@ -39,7 +39,7 @@ _ANSWERS = {
     b"18t": b"\x1b[8;40;120t",
 }
 _KNOWN_MODES = frozenset({1, 7, 25, 1000, 1002, 1003, 1004, 1006, 1049, 2004, 2026})
-# Colours, titles, keyboard protocols: what the emulator need not, or cannot, take.
+# Colours, titles and keyboard protocols: the emulator does not need them, or cannot read them.
 _LEFT_OUT = re.compile(
     rb"\x1b\[[0-9;:]*m|\x1b\[[<=>][0-9;:]*[@-~]|\x1b\[\??[0-9;]*[ $][@-~]|\x1b\[[0-9;]*[tu]|\x1b\][^\x07\x1b]*"
     + _ENDS
@@ -47,10 +47,11 @@ _LEFT_OUT = re.compile(
 )
 _CUT_SEQUENCE = re.compile(rb"\x1b(?:\[[0-9;:<=>? $]*|[\]PX^_][^\x07\x1b]*)?\Z")
 _LETTERS = "qzjxkvw"
+_LONGEST_ECHO_S = 5.0
 
 
 class Terminal:
-    """A running program and its screen. Ends its process group when it is closed."""
+    """A running program and its screen. Leaving the context ends the program and what it started."""
 
     def __init__(self, command: Sequence[str], *, folder: Path, environ: Mapping[str, str] | None = None) -> None:
         self.lines = [""] * ROWS
@@ -84,9 +85,7 @@ class Terminal:
     def __enter__(self) -> "Terminal":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, seconds in ((signal.SIGTERM, 3), (signal.SIGKILL, 3)):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
@@ -119,7 +118,7 @@ class Terminal:
             self._news.set()
 
     def _answer(self, data: bytes) -> bytes:
-        """Answer every query; returns the beginning of one that is not complete yet."""
+        """Answer every query and return the beginning of one that is not complete yet."""
         if b"\x1b" not in data:
             return b""
         for mode, asked, colour in _ASKED.findall(data):
@@ -136,7 +135,7 @@ class Terminal:
         return data[cut.start() :] if cut and len(data) - cut.start() < 256 else b""
 
     def _take(self, seconds: float) -> tuple[float, bytes] | None:
-        """Return the next read and when it came; None where there is none in time."""
+        """Return the next read and its time, or None where none came in time."""
         if not self._reads:
             self._news.clear()
             if not self._reads and not self._ended:
@@ -150,7 +149,7 @@ class Terminal:
         return when, data
 
     def _show(self, data: bytes) -> None:
-        """Let the emulator take bytes."""
+        """Pass bytes to the emulator."""
         data = _LEFT_OUT.sub(b"", self._rest + data)
         cut = _CUT_SEQUENCE.search(data)
         data, self._rest = (data[: cut.start()], data[cut.start() :]) if cut else (data, b"")
@@ -162,14 +161,14 @@ class Terminal:
         self._screen.dirty.clear()
 
     def text(self) -> str:
-        """The screen, as far as it was looked at."""
+        """Return the screen as it was last looked at."""
         return "\n".join(self.lines)
 
-    def until(self, seen: Callable[["Terminal"], bool], seconds: float) -> float:
-        """Look at the screen until something is seen; returns the time of the read that showed it.
+    def until(self, seen: Callable[["Terminal"], bool], seconds: float, what: str) -> float:
+        """Look at the screen until `seen` is true and return the time of the read that made it so.
 
         Raises:
-            TimeoutError: it was not seen; the text is the screen.
+            TimeoutError: it did not become true; the text names `what` was waited for and holds the screen.
         """
         limit = time.perf_counter() + seconds
         while (left := limit - time.perf_counter()) > 0:
@@ -179,42 +178,57 @@ class Terminal:
                 if seen(self):
                     return read[0]
             elif self._ended:
-                break
-        raise TimeoutError(f"not seen within {seconds} s:\n{self.text()}")
+                raise TimeoutError(f"The program ended before it showed {what}. The screen:\n{self.text()}")
+        raise TimeoutError(f"The program did not show {what} within {seconds:g} s. The screen:\n{self.text()}")
 
     def shows(self, words: str, seconds: float) -> float:
-        """Wait until words are on the screen; returns when they came."""
-        return time.perf_counter() if words in self.text() else self.until(lambda one: words in one.text(), seconds)
+        """Wait until words are on the screen and return when they came.
+
+        Raises:
+            TimeoutError: they did not come.
+        """
+        if words in self.text():
+            return time.perf_counter()
+        return self.until(lambda one: words in one.text(), seconds, f"“{words}”")
 
     def rest(self, seconds: float) -> None:
-        """Let time pass; the screen goes on."""
+        """Let time pass while the screen is kept up to date.
+
+        Raises:
+            TimeoutError: the program ended meanwhile, so there is nothing left to measure.
+        """
         limit = time.perf_counter() + seconds
         while (left := limit - time.perf_counter()) > 0:
             read = self._take(min(left, 0.1))
             if read is not None:
                 self._show(read[1])
+            elif self._ended:
+                raise TimeoutError(f"The program ended while it was measured. The screen:\n{self.text()}")
 
     # What goes in
 
     def write(self, data: bytes) -> float:
-        """Press keys; returns when."""
+        """Press keys and return when."""
         now = time.perf_counter()
         with contextlib.suppress(OSError):
             os.write(self._fd, data)
         return now
 
     def send(self, words: str) -> float:
-        """Type words, see them, and press Enter; returns when."""
+        """Type words, wait until they are shown, press Enter, and return when."""
         self.write(words.encode())
         self.shows(words, 10)
         self.rest(0.3)
         return self.write(b"\r")
 
     def echo(self, keys: int, chance: random.Random, *, going: Callable[[], bool] = lambda: True) -> list[float]:
-        """Type nonsense while `going`; returns the ms from each key to its letter being on its way to the screen.
+        """Type nonsense while `going` and return the ms from each key to its letter being on its way to the screen.
 
-        Here the bytes themselves are searched (the last letters typed always come out together), because an emulator
-        that lags behind would type too late. The field is emptied after each 30 keys.
+        The bytes themselves are searched (the last letters typed always come out together), because an emulator that
+        lags behind would make the typing late. The field is emptied after every 30 keys.
+
+        Raises:
+            TimeoutError: a key was not echoed, or none was typed in time.
         """
         times: list[float] = []
         typed = ""
@@ -225,26 +239,33 @@ class Terminal:
                 typed = ""
             letter = chance.choice([one for one in _LETTERS if not typed.endswith(one)])
             typed += letter
-            wanted, seen = typed[-6:].encode(), b""
             sent = self.write(letter.encode())
-            limit = sent + 5
-            while wanted not in seen:
-                read = self._take(0.1)
-                if read is not None:
-                    seen = seen[-5000:] + read[1]
-                    self._rest += read[1]
-                elif time.perf_counter() > limit:
-                    raise TimeoutError(f"the key was not echoed:\n{self._settled()}")
+            echoed = self._echoed(typed[-6:].encode())
             if len(typed) > 3:
-                times.append((read[0] - sent) * 1000 if read else 0.0)
+                times.append((echoed - sent) * 1000)
             self._pass(chance.uniform(0.02, 0.05))
         self.write(b"\x15")
         self._pass(0.2)
-        self._settled()
+        screen = self._settled()
+        if not times:
+            raise TimeoutError(f"No key was echoed before the time for typing was over. The screen:\n{screen}")
         return times
 
+    def _echoed(self, wanted: bytes) -> float:
+        """Return when the program wrote the wanted bytes."""
+        seen = b""
+        limit = time.perf_counter() + _LONGEST_ECHO_S
+        while time.perf_counter() < limit:
+            read = self._take(0.1)
+            if read is not None:
+                seen = seen[-5000:] + read[1]
+                self._rest += read[1]
+                if wanted in seen:
+                    return read[0]
+        raise TimeoutError(f"A key was not echoed within {_LONGEST_ECHO_S:g} s. The screen:\n{self._settled()}")
+
     def _pass(self, seconds: float) -> None:
-        """Let time pass without looking at the screen."""
+        """Let time pass without bringing the screen up to date."""
         limit = time.perf_counter() + seconds
         while (left := limit - time.perf_counter()) > 0:
             read = self._take(min(left, 0.1))
@@ -268,7 +289,7 @@ class Terminal:
         return found
 
     def cpu(self) -> float:
-        """CPU seconds of the program, of what it started, and of what has ended of that."""
+        """Return the CPU seconds of the program and of all it started, ended processes included."""
         ticks = 0
         for pid in self._processes():
             with contextlib.suppress(OSError):
@@ -277,20 +298,30 @@ class Terminal:
         return ticks / _TICKS
 
     def memory(self) -> float:
-        """MB the program holds, shared memory counted in parts (PSS)."""
+        """Return the MB the program holds, shared memory counted in parts (PSS).
+
+        Raises:
+            TimeoutError: the program has ended.
+        """
         kilobytes = 0
         for pid in self._processes():
             with contextlib.suppress(OSError):
                 found = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
                 kilobytes += int(found[1]) if found else 0
+        if not kilobytes:
+            raise TimeoutError(f"The program ended before its memory was read. The screen:\n{self.text()}")
         return kilobytes / 1024
 
     def quiet(self, seconds: float) -> float:
-        """Wait until the program does next to nothing; returns the CPU seconds when that began."""
+        """Wait until the program does next to nothing and return the CPU seconds it had used when that began.
+
+        Raises:
+            TimeoutError: it was still working at the end.
+        """
         limit = time.perf_counter() + seconds
         while time.perf_counter() < limit:
             before = self.cpu()
             self.rest(0.5)
             if self.cpu() - before <= 0.05:
                 return before
-        return self.cpu()
+        raise TimeoutError(f"The program was still working after {seconds:g} s. The screen:\n{self.text()}")

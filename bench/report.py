@@ -1,7 +1,8 @@
-"""What came out of a question: figures of ours beside figures of a floor, medians over rounds."""
+"""What a bench measured: our figures beside those of a floor, medians over rounds."""
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
@@ -10,9 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measure. Ratios are ours over the floor's; where there is no floor, ours alone is held to the target.
+    """One measure. With a floor, the ratio of ours to the floor's is held to the target; without one, ours alone.
 
-    A `target` of 0 says that the figure is only told.
+    A `target` of 0 means that the figure is reported without a verdict.
     """
 
     name: str
@@ -32,11 +33,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of one run."""
+    """The figures of one run. `floor` is the heading of what ours are compared with."""
 
     question: str
     figures: tuple[Figure, ...]
     remarks: tuple[str, ...] = ()
+    floor: str = "floor"
 
     @property
     def holds(self) -> bool:
@@ -46,25 +48,36 @@ class Report:
         figures = [
             {**asdict(figure), "ratio": round(figure.ratio, 3), "holds": figure.holds} for figure in self.figures
         ]
-        return {"question": self.question, "holds": self.holds, "figures": figures, "remarks": self.remarks}
+        return {
+            "question": self.question,
+            "holds": self.holds,
+            "floor": self.floor,
+            "figures": figures,
+            "remarks": self.remarks,
+        }
 
     def as_text(self) -> str:
-        rows = [("", "ours", "floor", "ratio", "at most", "")]
+        rows = [("", "ours", self.floor, "ratio", "at most", "")]
         for figure in self.figures:
             floor = f"{figure.floor:,.2f}" if figure.floor else ""
             ratio = f"{figure.ratio:.2f}" if figure.floor else ""
             target = f"{figure.target:g}" if figure.target else ""
             verdict = ("holds" if figure.holds else "MISSED") if figure.target else ""
             rows.append((figure.name, f"{figure.ours:,.2f} {figure.unit}", floor, ratio, target, verdict))
-        widths = [max(len(row[column]) for row in rows) for column in range(6)]
-        lines = [
-            "  ".join(
-                f"{cell:<{width}}" if not column else f"{cell:>{width}}"
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        return "\n".join([self.question, *lines, *self.remarks])
+        return "\n".join([self.question, table(rows), *self.remarks])
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return the rows as aligned columns, the first one to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "\n".join(map(str.rstrip, lines))
 
 
 def figure(
@@ -87,14 +100,37 @@ def share(values: list[float], part: float) -> float:
 
 
 def run(
-    answer: Callable[[argparse.Namespace], Report], argv: Sequence[str] | None, *, name: str, question: str | None
+    answer: Callable[[argparse.Namespace], Report],
+    argv: Sequence[str] | None,
+    *,
+    name: str,
+    question: str | None,
+    keys: int = 0,
 ) -> int:
-    """Read the arguments, measure, print; returns 1 where a target is missed."""
+    """Read the arguments, measure and print; return 1 where a target is missed or a wait timed out.
+
+    `keys` is the default of the option `--keys`; 0 leaves the option out.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m bench {name}", description=(question or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds the medians are taken over (default: 3)")
-    parser.add_argument("--keys", type=int, default=200, help="keys behind each echo figure of a round (default: 200)")
+    parser.add_argument("--rounds", type=_positive, default=3, help="rounds behind each median (default: 3)")
+    if keys:
+        text = f"keys pressed for each figure of a round (default: {keys})"
+        parser.add_argument("--keys", type=_positive, default=keys, help=text)
     options = parser.parse_args(argv)
-    report = answer(options)
+    try:
+        report = answer(options)
+    except TimeoutError as error:
+        if options.json:
+            print(json.dumps({"question": name, "holds": False, "failed": str(error)}))
+        print(f"The bench {name} failed, nothing was measured. {error}", file=sys.stderr)
+        return 1
     print(json.dumps(report.as_json()) if options.json else report.as_text())
     return 0 if report.holds else 1
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

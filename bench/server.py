@@ -1,8 +1,8 @@
-"""A provider for measurements: answers the Messages API on a loopback port with Markdown, at a pace that is asked for.
+"""A provider for measurements: answers the Messages API on a loopback port with Markdown, at the requested pace.
 
-`python -m bench.server` prints its port. The user's words decide the answer: “stream 10000” is that many tokens as fast
-as they go, “stream 10000 at 400” so many a second. Each token is an event of its own. The answer ends with a paragraph
-`END-OF-STREAM`, and with “stream 20 as 3” `END-OF-STREAM-3`.
+`python -m bench.server` prints its port. The user's message decides the answer: "stream 10000" asks for that many
+tokens as fast as possible, "stream 10000 at 400" for 400 of them a second. Each token is an event of its own. The
+answer ends with a paragraph `END-OF-STREAM`, after "stream 20 as 3" with `END-OF-STREAM-3`.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _CODE = '''def drain(queue, limit=None):
 
 
 def markdown() -> Iterator[str]:
-    """Yield tokens of Markdown without end."""
+    """Yield tokens of endless Markdown."""
     for number in itertools.count(1):
         said = [_SENTENCES[(number + place) % len(_SENTENCES)] for place in range(4)]
         items = "".join(f"- **case {number}.{place}**: {one}\n" for place, one in enumerate(said, 1))

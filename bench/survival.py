@@ -1,12 +1,13 @@
-"""What survives three condenses in a row with the outline summary alone, in context or by one recall?
+"""What can the model still see, or recall once, after three condenses in a row without a model's help?
 
-    python -m bench survival --transcripts DIR [--json]
+    python -m bench survival [--transcripts DIR] [--json]
 
 Each conversation (`*.json.gz` or `*.json`, lists of Messages-API messages) is condensed at a third, at two thirds and
-at its end. Artefacts are taken from the messages themselves: every edited file, the last failing command with its error
-line, the open todo items, the last request a person typed. One survives in context if the model can see it as it was;
-else one recall is made, whose query has no word of it: words for what it is, and, for a file, words
-that stood near its change.
+at its end, each time with the summary that is made from the log alone. Without a folder, generated conversations are
+used. `bench/artefacts.py` takes what must survive from the raw messages, and each kind is reported apart. An artefact
+survives in context if the model can see its text; otherwise one recall is made with a query that has no word of it; a
+change is recalled by the reference that the summary shows beside its file. The floor is a bare cut: the newest text of
+the conversation, as long as what the condenses left.
 """
 
 import argparse
@@ -15,133 +16,122 @@ import json
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, Services, Situation, outlined
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
+from bench.artefacts import KINDS, Artefact, artefacts, conversations, read, whole_text
+from bench.report import table
+from roo_tui.context.condense.steps import outlined
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.history.recall import recall_hidden
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.policy import limits
-from roo_tui.context.recall import recall
-from roo_tui.context.tokens import TokenCounter
-from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results, tool_uses
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused, RooError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store import Store, open_store
 from roo_tui.store.exchange.messages import read_messages
+from tests.support.conversations import KINDS as GENERATED
 
+# What a summary made from the log promises to carry; changes and commands are only reported.
+PROMISED = ("path", "failure", "todo", "request")
 LEAST_IN_CONTEXT = 0.90
 LEAST_WITH_RECALL = 0.98
 
 _MODEL = ModelInfo("bench", "bench", window=200_000, token_factor=1.0)
-_ERROR = re.compile(r"\b(error|exception|failed|failure|fatal|panic|traceback|not found|denied)\b|^E\s", re.IGNORECASE)
-_CHECKBOX = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*\[([ xX~-]?)\]\s*(\S.*)")
-_COMPARED = 2_000
-_KIND_QUERIES = {
-    "edited file": "edited changed written modified file",
-    "failing command": "last failing command error",
-    "open todo": "todo list open items pending steps",
-    "last request": "last thing the person requested",
+_REFERENCE = re.compile(r"\be\d+\b")
+_COMPARED = {"command": 300, "failure": 300}
+_LONGEST_COMPARED = 2_000
+_SEEDS = 2
+_QUERIES = {
+    "path": "edited changed written modified file",
+    "change": "changed edited",
+    "command": "command run",
+    "failure": "last failing command error",
+    "todo": "todo list open items pending steps",
+    "request": "last thing the user requested",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Artefact:
-    """Something that must survive: the texts that must all be there. `near` are words that stood around it."""
+@dataclass(slots=True)
+class Survival:
+    """How many artefacts of one kind there were, and how many were found where."""
 
-    kind: str
-    texts: tuple[str, ...]
-    near: str = ""
+    artefacts: int = 0
+    in_context: int = 0
+    only_by_recall: int = 0
+    by_recall: int = 0
+    in_floor: int = 0
 
-
-def artefacts(bodies: Sequence[Body]) -> list[Artefact]:
-    """Return what of a conversation must survive, from its messages alone."""
-    found = [Artefact("edited file", (path,), near) for path, near in _edited(bodies).items()]
-    if (failing := _failing(bodies)) is not None:
-        found.append(failing)
-    found += [Artefact("open todo", (text,)) for text in _open_todos(bodies)]
-    typed = [
-        (body.words, _before(bodies, at))
-        for at, body in enumerate(bodies)
-        if isinstance(body, UserMessage) and body.words.strip()
-    ]
-    if typed:
-        found.append(Artefact("last request", (typed[-1][0],), typed[-1][1]))
-    return found
+    def add(self, other: "Survival") -> None:
+        """Add the counts of another conversation."""
+        self.artefacts += other.artefacts
+        self.in_context += other.in_context
+        self.only_by_recall += other.only_by_recall
+        self.by_recall += other.by_recall
+        self.in_floor += other.in_floor
 
 
-def _edited(bodies: Sequence[Body]) -> dict[str, str]:
-    files: dict[str, str] = {}
-    for at, body in enumerate(bodies):
-        if isinstance(body, UserMessage):
-            for record in body.calls:
-                files |= {path: _before(bodies, at) for path in record.facts.changed}
-    return files
+@dataclass(slots=True)
+class Judged:
+    """One conversation after its condenses."""
+
+    name: str
+    condenses: int
+    tokens_before: int
+    tokens_after: int
+    kinds: dict[str, Survival] = field(default_factory=lambda: {kind: Survival() for kind in KINDS})
+    lost: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
 
 
-def _failing(bodies: Sequence[Body]) -> Artefact | None:
-    """Return the last command whose result tells of a failure: an exit code other than 0, or marked as an error."""
-    for at in range(len(bodies) - 1, -1, -1):
-        body = bodies[at]
-        if not isinstance(body, UserMessage):
-            continue
-        results = {result.tool_use_id: result for result in tool_results(body.blocks)}
-        for record in reversed(body.calls):
-            facts, result = record.facts, results.get(record.call_id)
-            if facts.kind != "command" or not facts.query or result is None:
-                continue
-            if facts.exit_code or (facts.exit_code is None and result.is_error):
-                return Artefact("failing command", (facts.query[:300], _error_line(result)), _before(bodies, at))
-    return None
+async def measure(paths: Sequence[Path]) -> list[Judged]:
+    """Return what survives of each conversation."""
+    counter = TokenCounter()
+    with tempfile.TemporaryDirectory() as scratch:
+        store = open_store(Path(scratch) / "bench.db")
+        try:
+            return [await _judged(path, store, counter) for path in paths]
+        finally:
+            await store.close()
 
 
-def _error_line(result: ToolResult) -> str:
-    lines = [line.strip() for line in result_text(result).splitlines() if line.strip()]
-    return next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else "")[:300]
+async def _judged(path: Path, store: Store, counter: TokenCounter) -> Judged:
+    bodies, messages = read_messages(path), read(path)
+    task_id, log, refusals = await _condensed_thrice(store, bodies, counter)
+    visible = effective_history(log.path())
+    shown = "\n".join(_text(block) for message in visible for block in message.blocks)
+    seen = _plain(shown)
+    tail = _plain(whole_text(messages))[-len(seen) :]
+    judged = Judged(
+        path.name.partition(".json")[0],
+        3 - len(refusals),
+        counter.count_messages(body for body in bodies if isinstance(body, UserMessage | AssistantMessage)),
+        counter.count_messages(visible),
+        refusals=refusals,
+    )
+    for artefact in artefacts(messages):
+        kind = judged.kinds[artefact.kind]
+        recalled = _plain(await recall_hidden(_query(artefact, shown), log.path(), _finder(store, task_id)))
+        here, back = _holds(seen, artefact), _holds(recalled, artefact)
+        kind.add(Survival(1, here, back and not here, back, _holds(tail, artefact)))
+        if artefact.kind in PROMISED and not (here or back):
+            judged.lost.append(f"{artefact.kind}: {_plain(artefact.texts[0])[:100]}")
+    return judged
 
 
-def _open_todos(bodies: Sequence[Body]) -> list[str]:
-    for body in reversed(bodies):
-        if isinstance(body, AssistantMessage):
-            for call in reversed(tool_uses(body.blocks)):
-                if (items := _todo_items(call)) is not None:
-                    return items
-    return []
-
-
-def _todo_items(call: ToolUse) -> list[str] | None:
-    """Return the texts of the open items of a call that sets a todo list, None of any other call."""
-    if call.name not in ("TodoWrite", "update_plan", "update_todo_list"):
-        return None
-    given = call.input.get("todos", call.input.get("plan"))
-    if isinstance(given, str):
-        matches = (_CHECKBOX.fullmatch(line) for line in given.splitlines())
-        return [match[2] for match in matches if match and match[1] not in ("x", "X")]
-    if isinstance(given, list):
-        items = [item for item in given if isinstance(item, dict) and item.get("status") != "completed"]
-        return [str(item.get("content") or item.get("step")) for item in items]
-    return None
-
-
-def _before(bodies: Sequence[Body], at: int) -> str:
-    """Return what the agent said just before."""
-    for body in reversed(bodies[:at]):
-        if isinstance(body, AssistantMessage):
-            return " ".join(block.text for block in body.blocks if isinstance(block, Text))[:400]
-    return ""
-
-
-async def condensed_thrice(store: Store, bodies: Sequence[Body], counter: TokenCounter) -> tuple[str, Log, int]:
-    """Return the task and log of a conversation that was condensed at each third, and how many condenses were made."""
+async def _condensed_thrice(store: Store, bodies: Sequence[Body], counter: TokenCounter) -> tuple[str, Log, list[str]]:
+    """Return the task and log of a conversation that was condensed at each third, and the refusals."""
     task = await store.create_task("bench")
-    log, done, condenses = Log(), 0, 0
+    log, done, refusals = Log(), 0, []
     for third in (1, 2, 3):
         end = len(bodies) * third // 3
         await _append(store, task.id, log, bodies[done:end])
@@ -151,13 +141,12 @@ async def condensed_thrice(store: Store, bodies: Sequence[Body], counter: TokenC
             end += 1
         done = end
         try:
-            marker = await outlined(_situation(log, counter), Services(_no_model, counter), ContextOptions())
+            marker = await outlined(_situation(log, counter), ReductionServices(_no_model, counter), ContextOptions())
         except (CondenseRefused, CondenseError) as refusal:
-            print(f"  third {third}: {refusal}", file=sys.stderr)
+            refusals.append(f"third {third}: {refusal}")
             continue
         await _append(store, task.id, log, [marker])
-        condenses += 1
-    return task.id, log, condenses
+    return task.id, log, refusals
 
 
 def _no_model(request: object) -> Any:
@@ -173,9 +162,9 @@ def _is_quiet(log: Log) -> bool:
     return legal_cuts(visible)[-1] == len(visible)
 
 
-def _situation(log: Log, counter: TokenCounter) -> Situation:
+def _situation(log: Log, counter: TokenCounter) -> ReductionInput:
     raw = counter.count_messages(effective_history(log.path()))
-    return Situation(
+    return ReductionInput(
         path=log.path(),
         system=(),
         tools=(),
@@ -187,45 +176,6 @@ def _situation(log: Log, counter: TokenCounter) -> Situation:
     )
 
 
-async def judge(path: Path, store: Store, counter: TokenCounter) -> dict[str, Any]:
-    """Return how many artefacts of one conversation survive, by kind, and which were lost."""
-    bodies = read_messages(path)
-    task_id, log, condenses = await condensed_thrice(store, bodies, counter)
-    visible = effective_history(log.path())
-    seen = _plain("\n".join(_text(block) for message in visible for block in message.blocks))
-    wanted = artefacts(bodies)
-    total, in_context, recalled, by_recall = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    lost = []
-    for artefact in wanted:
-        total[artefact.kind] += 1
-        back = _holds(_plain(await recall(_query(artefact), log.path(), _finder(store, task_id))), artefact)
-        by_recall[artefact.kind] += back
-        if _holds(seen, artefact):
-            in_context[artefact.kind] += 1
-        elif back:
-            recalled[artefact.kind] += 1
-        else:
-            lost.append(f"{artefact.kind}: {artefact.texts[0][:100]}")
-    return {
-        "name": path.name,
-        "messages": len(bodies),
-        "condenses": condenses,
-        "tokens_before": counter.count_messages(
-            body for body in bodies if isinstance(body, UserMessage | AssistantMessage)
-        ),
-        "tokens_after": counter.count_messages(visible),
-        "artefacts": dict(total),
-        "in_context": dict(in_context),
-        "only_by_recall": dict(recalled),
-        "by_recall_alone": dict(by_recall),
-        "lost": lost,
-    }
-
-
-def _messages(bodies: Sequence[Body]) -> list[UserMessage | AssistantMessage]:
-    return [body for body in bodies if isinstance(body, UserMessage | AssistantMessage)]
-
-
 def _finder(store: Store, task_id: str) -> Any:
     async def find(query: str) -> list[EntryId]:
         return [hit.entry_id for hit in await store.search.find(query, task_id=task_id, limit=500)]
@@ -233,17 +183,24 @@ def _finder(store: Store, task_id: str) -> Any:
     return find
 
 
-def _query(artefact: Artefact) -> str:
-    """Return words to recall it by, none of which is a word of it."""
+def _query(artefact: Artefact, shown: str) -> str:
+    """Return what to recall an artefact by: the reference shown beside its subject, or words that are none of its."""
+    if artefact.subject:
+        beside = [line for line in shown.splitlines() if artefact.subject in line]
+        after = [line.rpartition(artefact.subject)[2] for line in beside]
+        if references := [found for text in after for found in _REFERENCE.finditer(text)]:
+            return references[-1][0]
     own = {word for text in artefact.texts for word in re.findall(r"\w+", text.casefold())}
     own |= {part for word in own for part in word.split("_")}
-    near = sorted(set(re.findall(r"[^\W\d_]{5,}", artefact.near)), key=len, reverse=True)[:8]
-    words = [*_KIND_QUERIES[artefact.kind].split(), *(near if artefact.kind == "edited file" else ())]
+    words = [*_QUERIES[artefact.kind].split(), *re.findall(r"\w+", "/".join(artefact.subject.split("/")[-2:]))]
+    if artefact.kind in ("path", "command"):
+        words += sorted(set(re.findall(r"[^\W\d_]{5,}", artefact.near)), key=len, reverse=True)[:8]
     return " ".join(word for word in words if word.casefold() not in own)
 
 
 def _holds(text: str, artefact: Artefact) -> bool:
-    return all(_plain(wanted[:_COMPARED]) in text for wanted in artefact.texts)
+    most = _COMPARED.get(artefact.kind, _LONGEST_COMPARED)
+    return all(_plain(wanted)[:most] in text for wanted in artefact.texts)
 
 
 def _plain(text: str) -> str:
@@ -263,57 +220,122 @@ def _text(block: Block) -> str:
             return ""
 
 
-async def measure(folder: Path) -> dict[str, Any]:
-    """Return the figures of every conversation in a folder."""
-    counter = TokenCounter()
-    paths = sorted([*folder.glob("*.json.gz"), *(path for path in folder.glob("*.json") if path.name != "index.json")])
-    with tempfile.TemporaryDirectory() as scratch:
-        store = open_store(Path(scratch) / "bench.db")
-        try:
-            judged = [await judge(path, store, counter) for path in paths]
-        finally:
-            await store.close()
-    total = sum(sum(one["artefacts"].values()) for one in judged)
-    in_context = sum(sum(one["in_context"].values()) for one in judged)
-    recalled = sum(sum(one["only_by_recall"].values()) for one in judged)
-    alone = sum(sum(one["by_recall_alone"].values()) for one in judged)
-    context_share = in_context / max(1, total)
-    recall_share = (in_context + recalled) / max(1, total)
-    return {
-        "question": "survival",
-        "holds": context_share >= LEAST_IN_CONTEXT and recall_share >= LEAST_WITH_RECALL,
-        "conversations": len(judged),
-        "artefacts": total,
-        "in_context": round(context_share, 4),
-        "in_context_or_by_one_recall": round(recall_share, 4),
-        "by_one_recall_alone": round(alone / max(1, total), 4),
-        "each": judged,
-    }
+def generate(folder: Path) -> list[Path]:
+    """Write generated conversations as raw messages and return the files; those that hold markers are left out."""
+    paths = []
+    for kind, make in GENERATED.items():
+        for seed in range(_SEEDS):
+            bodies = [entry.body for entry in make(seed)]
+            messages = [
+                {"role": _role(body), "content": [_raw(block) for block in body.blocks]}
+                for body in bodies
+                if isinstance(body, UserMessage | AssistantMessage)
+            ]
+            if len(messages) == len(bodies):
+                paths.append(folder / f"{kind}-{seed}.json")
+                paths[-1].write_text(json.dumps(messages), encoding="utf-8")
+    return paths
+
+
+def _role(body: UserMessage | AssistantMessage) -> str:
+    return "user" if isinstance(body, UserMessage) else "assistant"
+
+
+def _raw(block: Block) -> dict[str, Any]:
+    match block:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case ToolUse(id=call_id, name=name, input=given):
+            return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+        case ToolResult(tool_use_id=call_id, is_error=is_error):
+            content = result_text(block)
+            return {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": is_error}
+        case _:
+            raise ValueError(f"a generated conversation holds {block!r:.80}")
+
+
+def total(judged: Sequence[Judged], kinds: Sequence[str]) -> Survival:
+    """Return the counts of some kinds over all conversations."""
+    found = Survival()
+    for one in judged:
+        for kind in kinds:
+            found.add(one.kinds[kind])
+    return found
+
+
+def holds(found: Survival) -> bool:
+    """Say whether enough of what is promised survived."""
+    in_context, with_recall = _part(found, found.in_context), _part(found, found.in_context + found.only_by_recall)
+    return in_context >= LEAST_IN_CONTEXT and with_recall >= LEAST_WITH_RECALL
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the measurement; returns 1 where a target is missed."""
+    """Run the bench and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench survival", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--transcripts", type=Path, required=True, help="folder of conversations")
+    parser.add_argument("--transcripts", type=Path, help="folder of conversations (default: generated ones)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(argv)
-    found = asyncio.run(measure(options.transcripts))
-    print(json.dumps(found) if options.json else _table(found))
-    return 0 if found["holds"] else 1
+    with tempfile.TemporaryDirectory() as scratch:
+        paths = conversations(options.transcripts) if options.transcripts else generate(Path(scratch))
+        if not paths:
+            print(f"There are no conversations (*.json, *.json.gz) in {options.transcripts}.", file=sys.stderr)
+            return 2
+        try:
+            judged = asyncio.run(measure(paths))
+        except (RooError, ValueError) as error:
+            print(f"The bench survival failed, nothing was measured. {error}", file=sys.stderr)
+            return 1
+    kept = holds(total(judged, PROMISED))
+    print(json.dumps(_json(judged, kept)) if options.json else _report(judged, kept))
+    return 0 if kept else 1
 
 
-def _table(found: dict[str, Any]) -> str:
-    lines = []
-    for one in found["each"]:
-        total, seen, back = (sum(one[name].values()) for name in ("artefacts", "in_context", "only_by_recall"))
-        size = f"{one['tokens_before']:>9,} → {one['tokens_after']:>7,}"
-        lines.append(f"{one['name'][:40]:<42}{one['condenses']} condenses  {size}  {seen:>4} + {back} of {total}")
-        lines += [f"    lost: {text}" for text in one["lost"]]
-    lines.append(
-        f"in context {found['in_context']:.1%}, with one recall {found['in_context_or_by_one_recall']:.1%} of "
-        f"{found['artefacts']} artefacts: {'holds' if found['holds'] else 'MISSED'}"
+def _json(judged: Sequence[Judged], kept: bool) -> dict[str, Any]:
+    kinds = {kind: asdict(total(judged, (kind,))) for kind in KINDS}
+    each = [asdict(one) for one in judged]
+    return {"question": "survival", "holds": kept, "promised": PROMISED, "kinds": kinds, "each": each}
+
+
+def _report(judged: Sequence[Judged], kept: bool) -> str:
+    rows = [("", "condenses", "tokens", *(f"{kind}s" for kind in KINDS))]
+    rows += [
+        (
+            one.name[:40],
+            f"{one.condenses}",
+            f"{one.tokens_before:,} → {one.tokens_after:,}",
+            *(_counts(one.kinds[kind]) for kind in KINDS),
+        )
+        for one in judged
+    ]
+    notes = [f"{one.name}: {text}" for one in judged for text in (*one.refusals, *(f"lost {it}" for it in one.lost))]
+    kinds: list[tuple[str, ...]] = [
+        ("", "artefacts", "in context", "with one recall", "by recall alone", "bare cut", ""),
+        *((f"{kind}s", *_shares(total(judged, (kind,))), "promised" if kind in PROMISED else "") for kind in KINDS),
+        ("promised together", *_shares(total(judged, PROMISED)), "holds" if kept else "MISSED"),
+    ]
+    return "\n".join(
+        [
+            "In context + only by recall, of how many:",
+            table(rows),
+            *notes,
+            "",
+            table(kinds),
+            f"Of what is promised, at least {LEAST_IN_CONTEXT:.0%} in context and {LEAST_WITH_RECALL:.0%} with recall.",
+        ]
     )
-    return "\n".join(lines)
+
+
+def _counts(found: Survival) -> str:
+    return f"{found.in_context} + {found.only_by_recall} of {found.artefacts}" if found.artefacts else "-"
+
+
+def _shares(found: Survival) -> tuple[str, ...]:
+    counts = (found.in_context, found.in_context + found.only_by_recall, found.by_recall, found.in_floor)
+    return (f"{found.artefacts:,}", *(f"{_part(found, count):.1%}" if found.artefacts else "-" for count in counts))
+
+
+def _part(found: Survival, count: int) -> float:
+    return count / found.artefacts if found.artefacts else 1.0
 
 
 if __name__ == "__main__":

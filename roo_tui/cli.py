@@ -126,11 +126,13 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _condense(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.tasks import Wanted, condense_task
+    from roo_tui.domain.previews import CondenseRequest
+    from roo_tui.headless.tasks import condense_task, preview_condense
 
     engine, task_id = _engine_of_task(arguments, needs_key=not arguments.dry_run)
-    wanted = Wanted(arguments.instructions, arguments.strategy, arguments.preset, arguments.dry_run)
-    return _asyncio_run(condense_task(engine, task_id, sys.stdout, wanted, as_json=arguments.json))
+    request = CondenseRequest(arguments.instructions, arguments.strategy, arguments.preset)
+    run = preview_condense if arguments.dry_run else condense_task
+    return _asyncio_run(run(engine, task_id, sys.stdout, request, as_json=arguments.json))
 
 
 def _rewind(arguments: argparse.Namespace) -> int:
@@ -148,14 +150,14 @@ def _undo(arguments: argparse.Namespace) -> int:
 
 
 def _context(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.figures import show_context
+    from roo_tui.headless.stats import show_context
 
     engine, task_id = _engine_of_task(arguments)
     return _asyncio_run(show_context(engine, task_id, sys.stdout, as_json=arguments.json))
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.figures import show_comparison
+    from roo_tui.headless.stats import show_comparison
 
     settings = _settings(arguments, Path.cwd())
     if arguments.ask:
@@ -166,7 +168,7 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _stats(arguments: argparse.Namespace) -> int:
-    from roo_tui.headless.figures import show_stats
+    from roo_tui.headless.stats import show_stats
 
     engine = _engine(Path.cwd(), _settings(arguments, None))
     return _asyncio_run(show_stats(engine, sys.stdout, as_json=arguments.json))
@@ -187,7 +189,7 @@ def _probes(settings: "Settings") -> Mapping[str, Any]:
         return f"there is one for {settings.active.provider}"
 
     def vocabulary() -> str:
-        from roo_tui.context.tokens import TokenCounter
+        from roo_tui.context.window import TokenCounter
 
         return f"“hello” counts {TokenCounter().count_text('hello')}"
 

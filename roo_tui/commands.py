@@ -39,7 +39,7 @@ COMMANDS: tuple[Command, ...] = (
         footer="Condense",
     ),
     Command(
-        "forecast",
+        "preview",
         "Preview a condense",
         "Show what a condense would free, cost and save, without running it",
         slash="condense?",

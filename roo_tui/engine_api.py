@@ -14,15 +14,12 @@ if TYPE_CHECKING:  # only names: importing entries and events before the first f
     from roo_tui.domain.entries import Entry, QueuedMessage, StoredReduction, TaskInfo
     from roo_tui.domain.events import Event, Question
     from roo_tui.domain.ids import EntryId, TaskId
+    from roo_tui.domain.previews import CondensePreview, CondenseRequest
     from roo_tui.domain.views import (
-        Comparison,
-        CondensePlan,
         ContextBreakdown,
         ContextUse,
-        Forecast,
         FoundEntry,
         Header,
-        Preset,
         RewindPoint,
         RewindPreview,
         Row,
@@ -116,10 +113,6 @@ class EngineReader(Protocol):
 
     def pinned(self) -> tuple[EntryId, ...]:
         """Return the pinned entries in their order."""
-        ...
-
-    async def forecasts(self) -> tuple[Forecast, ...]:
-        """Return what a condense would do now, the way that would be taken first."""
         ...
 
     async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]:
@@ -239,15 +232,15 @@ class EngineApi(Protocol):
         """Interrupt the turn or condense that runs. Return whether there was any."""
         ...
 
-    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> None:
-        """Condense now, or at the next safe boundary of the running turn; blank means what the settings say."""
+    async def condense(self, request: CondenseRequest = ...) -> None:
+        """Condense now, or at the next safe boundary of the running turn."""
         ...
 
-    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> CondensePlan:
+    async def preview_condense(self, request: CondenseRequest = ...) -> CondensePreview:
         """Return what a condense would do now, without asking a model."""
         ...
 
-    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> Sequence[Comparison]:
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> Sequence[CondensePreview]:
         """Return what each strategy would do to a file of messages or a stored task; changes nothing."""
         ...
 

@@ -1,13 +1,31 @@
 """The sentences a model reads: Markdown files with `{{name}}` placeholders, filled here and nowhere else.
 
-A wheel carries them in `roo_tui/_prompts`; a checkout has them in `prompts/`. `README.md` files are for people.
+A prompt is named by its file, or by its file and one of its sections:
+
+    tools/apply_diff              the text of prompts/tools/apply_diff.md before its first section
+    tools/apply_diff/not_found    the text under `## not_found` in it
+
+Only a line that is `##` and one lower_snake_case name starts a section, so a text may have headings of its own. Line
+breaks before and after a text do not belong to it; what values bring along stays. A wheel carries the files in
+`roo_tui/_prompts`, a checkout in `prompts/`; `README.md` is for people.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+_SECTION = re.compile(r"^## ([a-z][a-z0-9_]*)$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """One text and the names of its placeholders."""
+
+    text: str
+    placeholders: frozenset[str]
 
 
 @cache
@@ -18,39 +36,67 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Return the name of every prompt file, sorted: its path without `.md`, as `render` takes it."""
+    """Return the name of every prompt as `render` takes it, sorted."""
     root = folder()
-    files = (path.relative_to(root) for path in root.rglob("*.md") if path.name != "README.md")
-    return sorted(path.with_suffix("").as_posix() for path in files)
+    files = [path.relative_to(root) for path in root.rglob("*.md") if path.name != "README.md"]
+    prompts = (
+        f"{file}/{section}" if section else file
+        for file in (path.with_suffix("").as_posix() for path in files)
+        for section in _sections(file)
+    )
+    return sorted(prompts)
 
 
 def placeholders(name: str) -> frozenset[str]:
-    """Return the names of the placeholders in a prompt file.
+    """Return the names of the placeholders in a prompt.
 
     Raises:
-        FileNotFoundError: there is no such prompt file.
+        LookupError: there is no such prompt.
     """
-    return frozenset(_PLACEHOLDER.findall(_template(name)))
+    return _prompt(name).placeholders
 
 
 def render(name: str, /, **values: object) -> str:
-    """Return a prompt file's text with every placeholder replaced by its value; the file's last newline is left out.
+    """Return a prompt's text with every placeholder replaced by its value.
 
     Values are put in as they are: a placeholder inside a value is not filled again.
 
     Raises:
-        FileNotFoundError: there is no such prompt file.
+        LookupError: there is no such prompt.
         ValueError: a placeholder has no value, or a value has no placeholder.
     """
-    template = _template(name)
-    wanted = placeholders(name)
-    if missing := sorted(wanted - values.keys()):
-        raise ValueError(f"prompts/{name}.md needs a value for {', '.join(missing)}")
-    if unused := sorted(values.keys() - wanted):
-        raise ValueError(f"prompts/{name}.md has no placeholder for {', '.join(unused)}")
-    return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), template)
+    prompt = _prompt(name)
+    if missing := sorted(prompt.placeholders - values.keys()):
+        raise ValueError(f"the prompt {name} needs a value for {', '.join(missing)}")
+    if unused := sorted(values.keys() - prompt.placeholders):
+        raise ValueError(f"the prompt {name} has no placeholder for {', '.join(unused)}")
+    return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), prompt.text)
 
 
 @cache
-def _template(name: str) -> str:
-    return (folder() / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
+def _prompt(name: str) -> _Prompt:
+    file, section = (name, "") if _path(name).is_file() else name.rpartition("/")[::2]
+    text = _sections(file).get(section) if file and _path(file).is_file() else None
+    if text is None:
+        raise LookupError(f"there is no prompt {name}: neither prompts/{name}.md nor a section of that name")
+    return _Prompt(text, frozenset(_PLACEHOLDER.findall(text)))
+
+
+@cache
+def _sections(file: str) -> Mapping[str, str]:
+    """Return a file's texts by section; the one before the first section, if there is any, has no name.
+
+    Raises:
+        ValueError: a section is empty, or there are two of one name.
+    """
+    first, *rest = _SECTION.split(_path(file).read_text(encoding="utf-8"))
+    sections = {"": first.strip("\n")} if first.strip() else {}
+    for name, text in zip(rest[::2], rest[1::2], strict=True):
+        if name in sections or not text.strip():
+            raise ValueError(f"prompts/{file}.md: the section {name} is {'there twice' if text.strip() else 'empty'}")
+        sections[name] = text.strip("\n")
+    return sections
+
+
+def _path(file: str) -> Path:
+    return folder() / f"{file}.md"

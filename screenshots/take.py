@@ -1,7 +1,7 @@
 """Draws every picture of this folder from the demo: python -m screenshots.take
 
-Needs the development setup. `rsvg-convert` (librsvg) makes PNG files of the pictures that the README shows; without it
-only the SVG files are drawn.
+Needs the development setup. The README's own pictures are drawn as PNG too, by `rsvg-convert` (librsvg), since not
+every program that shows a README can show an SVG; without it only the SVG files are drawn.
 """
 
 import asyncio
@@ -118,7 +118,8 @@ def to_png() -> None:
         return
     readme = (HERE.parent / "README.md").read_text(encoding="utf-8")
     for name in sorted(set(re.findall(r"screenshots/([\w-]+)\.png", readme))):
-        subprocess.run([program, "-z", "1.2", HERE / f"{name}.svg", "-o", HERE / f"{name}.png"], check=True)
+        svg = HERE / f"{name}.svg"
+        subprocess.run([program, "-z", "1.2", svg, "-o", svg.with_suffix(".png")], check=True)
 
 
 if __name__ == "__main__":

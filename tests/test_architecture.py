@@ -1,6 +1,7 @@
 """Rules about the whole: layers, what importing costs, every prompt used and filled, nothing private in a file."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -27,6 +28,22 @@ def test_layers_point_one_way() -> None:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+FACES = ("roo_tui.context", *(f"roo_tui.context.{room}" for room in ("history", "window", "condense", "strategies")))
+
+
+def test_other_rooms_see_of_the_context_only_its_faces() -> None:
+    public = {face: set(importlib.import_module(face).__all__) for face in FACES}
+    for source in SOURCES:
+        if "context" in source.relative_to(ROOT / "roo_tui").parts[:1]:
+            continue
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if module.partition(".")[2].partition(".")[0] == "context":
+                assert isinstance(node, ast.ImportFrom)
+                assert module in public, f"{source} reaches into {module}"
+                assert {alias.name for alias in node.names} <= public[module], f"{source}: {module}"
 
 
 @pytest.mark.parametrize("room", ["engine", "headless.run", "settings", "domain", "commands"])
@@ -69,7 +86,7 @@ def calls_of_render(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def names_in(argument: ast.expr) -> list[str]:
-    """Return the prompts an argument can name; in `f"tools/{name}"` each `{…}` stands for any file."""
+    """Return the prompts an argument can name; in `f"tools/{name}"` each `{…}` stands for any part of a name."""
     if isinstance(argument, ast.IfExp):
         return names_in(argument.body) + names_in(argument.orelse)
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
@@ -99,11 +116,11 @@ def test_there_are_prompts() -> None:
 @pytest.mark.parametrize("name", prompt_files.names())
 def test_every_prompt_is_used_and_its_placeholders_have_values(name: str) -> None:
     uses = rendered().get(name, [])
-    assert uses or name in chosen_elsewhere(), f"nothing renders prompts/{name}.md"
+    assert uses or name in chosen_elsewhere(), f"nothing renders {name}"
     for values, open_ended in uses:
         missing, unused = prompt_files.placeholders(name) - values, values - prompt_files.placeholders(name)
-        assert not unused, f"prompts/{name}.md has no placeholder for {sorted(unused)}"
-        assert open_ended or not missing, f"nothing fills {sorted(missing)} of prompts/{name}.md"
+        assert not unused, f"{name} has no placeholder for {sorted(unused)}"
+        assert open_ended or not missing, f"nothing fills {sorted(missing)} of {name}"
 
 
 def test_every_rendered_prompt_exists() -> None:

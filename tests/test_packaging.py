@@ -1,14 +1,22 @@
 """The wheel holds what the program needs, and runs where no checkout is."""
 
+import contextlib
 import os
+import pty
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from roo_tui import __version__, prompt_files
+
 ROOT = Path(__file__).parent.parent
+
+SITE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 CHECK = """
 import sys
@@ -37,12 +45,31 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("installed")
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile"]
-    run = subprocess.run([*command, "--target", str(target), str(wheel)], capture_output=True, text=True)
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds only the wheel, and finds what that depends on where these tests do."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    # Without a network there is nothing to install from. A path file adds the other packages, but not what their own
+    # path files name: an editable installation of roo-tui stays out.
+    site = Path(subprocess.run([python, "-c", SITE], capture_output=True, text=True, check=True).stdout.strip())
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
+    run = subprocess.run([*command, "--no-compile", "--ignore-installed", str(wheel)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    return target
+    return folder
+
+
+def started(environment: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed program in a folder that is no checkout."""
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [str(environment / "bin" / "roo-tui"), *arguments],
+        cwd=home,
+        env=environ | {"ROO_TUI_HOME": str(home / "home"), "ANTHROPIC_API_KEY": "not-a-key"},
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
@@ -54,24 +81,49 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     }
     expected |= {f"roo_tui/_{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "prompts").rglob("*.md")}
     assert expected <= names
+    assert "roo_tui/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert not [name for name in names if name.startswith("tests")]
+    assert {name.partition("/")[0] for name in names} == {"roo_tui", f"roo_tui-{__version__}.dist-info"}
 
 
-def test_the_installed_program_finds_its_prompts_and_data(installed: Path, tmp_path: Path) -> None:
-    environ = {**os.environ, "PYTHONPATH": str(installed)}
+def test_the_installed_program_finds_its_prompts_and_data(environment: Path, tmp_path: Path) -> None:
+    python = environment / "bin" / "python"
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     run = subprocess.run(
-        [sys.executable, "-c", CHECK, str(installed)], cwd=tmp_path, env=environ, capture_output=True, text=True
+        [python, "-c", CHECK, str(environment)], cwd=tmp_path, env=environ, capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
-    prompts = [path for path in (ROOT / "prompts").rglob("*.md") if path.name != "README.md"]
-    assert int(run.stdout) == len(prompts)
+    assert int(run.stdout) == len(prompt_files.names()) > 100
 
 
-def test_the_installed_program_starts(installed: Path, tmp_path: Path) -> None:
-    environ = {**os.environ, "PYTHONPATH": str(installed)}
-    run = subprocess.run(
-        [sys.executable, "-m", "roo_tui", "--version"], cwd=tmp_path, env=environ, capture_output=True, text=True
+def test_the_installed_program_tells_its_version_and_finds_what_it_needs(environment: Path, tmp_path: Path) -> None:
+    assert started(environment, tmp_path, "--version").stdout == f"roo-tui {__version__}\n"
+    doctor = started(environment, tmp_path, "doctor")
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+
+def test_the_installed_program_opens_its_screen(environment: Path, tmp_path: Path) -> None:
+    leader, follower = pty.openpty()
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    program = subprocess.Popen(
+        [str(environment / "bin" / "roo-tui"), "--demo"],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        cwd=tmp_path,
+        env=environ | {"ROO_TUI_HOME": str(tmp_path / "home"), "TERM": "xterm-256color"},
     )
-    assert run.stdout.startswith("roo-tui ")
-    assert (installed / "bin" / "roo-tui").is_file()
+    os.close(follower)
+    try:
+        shown = b""
+        while b"DEMO" not in shown:
+            shown += os.read(leader, 65_536)
+        os.write(leader, b"\x11")  # Ctrl+Q
+        with contextlib.suppress(OSError):  # the terminal is gone as soon as the program has left
+            while os.read(leader, 65_536):
+                pass
+        assert program.wait(timeout=40) == 0
+    finally:
+        program.kill()
+        program.wait()
+        os.close(leader)

@@ -1,5 +1,36 @@
-"""Everything about the context window: what the model sees, how full it is, when it is reduced and how.
+"""Everything about the context window: what the model gets, how full it is, when it is reduced and how.
 
-Pure values and functions over a task's entries; no I/O and no model of its own. Start with `effective` (what the model
-sees), then `pairing` (valid requests), `policy` (when) and `condense` (how).
+Values and functions over a task's entries, without a screen, a store or a model of its own. Start reading at `ladder`
+(what is tried when the context must shrink), then the rooms `history` (what the model gets), `window` (when),
+`condense` (how) and `strategies` (other ways). Other rooms import from these faces only.
 """
+
+from roo_tui.context.guards import Guards, overhead_objection
+from roo_tui.context.history import Log, effective_history, repair
+from roo_tui.context.ladder import native, reduce
+from roo_tui.context.options import ContextOptions
+from roo_tui.context.reduction_input import Digests, Fold, ReductionInput, ReductionServices, Summariser, failed
+from roo_tui.context.sliding_window import slide_window
+from roo_tui.context.window import Limits, TokenCounter, decide, limits
+
+__all__ = [
+    "ContextOptions",
+    "Digests",
+    "Fold",
+    "Guards",
+    "Limits",
+    "Log",
+    "ReductionInput",
+    "ReductionServices",
+    "Summariser",
+    "TokenCounter",
+    "decide",
+    "effective_history",
+    "failed",
+    "limits",
+    "native",
+    "overhead_objection",
+    "reduce",
+    "repair",
+    "slide_window",
+]

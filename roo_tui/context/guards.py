@@ -5,9 +5,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from roo_tui.context.policy import decide
-from roo_tui.context.situation import Situation
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.window.policy import decide
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
@@ -30,20 +30,20 @@ class Guards:
         self._content: EntryId | None = None
         self._said = ""
 
-    def objection(self, situation: Situation, counter: TokenCounter) -> str:
+    def objection(self, given: ReductionInput, counter: TokenCounter) -> str:
         """Return why no automatic condense may run now, as a sentence for people; empty if one may.
 
         Counts system prompt and tools: call it in a thread.
         """
-        limits = situation.limits
-        over = situation.trigger == "forced" or decide(situation.context_tokens, limits) == "over"
+        limits = given.limits
+        over = given.trigger == "forced" or decide(given.context_tokens, limits) == "over"
         limit = limits.allowed_tokens if over else limits.trigger_tokens
-        overhead = round(situation.ratio * counter.count_request(situation.system, situation.tools))
+        overhead = round(given.ratio * counter.count_request(given.system, given.tools))
         if overhead >= limit:
             return overhead_objection(overhead, limit, limits.window)
-        if _newest_content(situation.path) == self._content or _is_waiting(situation.path):
+        if _newest_content(given.path) == self._content or _is_waiting(given.path):
             return "Nothing new was said since the last condense was tried, so another one would not help."
-        if _is_circling(situation):
+        if _is_circling(given):
             return (
                 f"The last {MOST_ATTEMPTS} automatic condenses had hardly anything new between them. Condense with "
                 "instructions, rewind, or raise the threshold."
@@ -87,21 +87,21 @@ def overhead_objection(overhead: int, limit: int, window: int) -> str:
     )
 
 
-def _is_circling(situation: Situation) -> bool:
+def _is_circling(given: ReductionInput) -> bool:
     """Say whether the newest automatic condenses each came with less than 10 % of the window new since the last.
 
     Only those after the last condense a person asked for count. What a truncation or mask took away meanwhile is not
     taken from what was new.
     """
-    tokens, new, condenses = situation.context_tokens, 0, 0
-    for entry in reversed(situation.path):
+    tokens, new, condenses = given.context_tokens, 0, 0
+    for entry in reversed(given.path):
         if not isinstance(entry.body, Condense | Truncation | Mask):
             continue
         figures = entry.body.figures
         new += max(0, tokens - figures.tokens_after)
         tokens = figures.tokens_before
         if isinstance(entry.body, Condense):
-            if figures.trigger == "manual" or new * _NEW_CONTENT_SHARE >= situation.limits.window:
+            if figures.trigger == "manual" or new * _NEW_CONTENT_SHARE >= given.limits.window:
                 return False
             condenses, new = condenses + 1, 0
             if condenses == MOST_ATTEMPTS:

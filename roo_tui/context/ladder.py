@@ -15,42 +15,51 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from roo_tui.context.condense import CondenseError, condense, outlined
+from roo_tui.context.condense.steps import condense, outlined
 from roo_tui.context.guards import Guards
+from roo_tui.context.history.log import appended
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import Limits, decide
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.tokens import TokenCounter
-from roo_tui.context.truncate import truncate
-from roo_tui.domain.entries import Body, Entry, Noted
-from roo_tui.domain.errors import CondenseRefused
-from roo_tui.domain.ids import EntryId
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.sliding_window import slide_window_to
+from roo_tui.context.window.policy import Limits, decide
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.entries import Body, Noted
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Trigger, Truncation
 
 __all__ = ["Guards", "reduce", "target_tokens"]
 
 FORCED_TARGET_PERCENT = 75
 
-Strategy = Callable[[Situation, Services, ContextOptions], Awaitable[tuple[Body, ...]]]
+Strategy = Callable[[ReductionInput, ReductionServices, ContextOptions], Awaitable[tuple[Body, ...]]]
 """How the model rung reduces: a condense, or another strategy's markers in order; raises as `condense` does."""
 
-Prelude = Callable[[Situation, TokenCounter], Mask | None]
+Prelude = Callable[[ReductionInput, TokenCounter], Mask | None]
 """The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
 
 
-async def native(situation: Situation, services: Services, options: ContextOptions) -> tuple[Body, ...]:
+OnFallback = Callable[[str, str], Awaitable[None]]
+"""Is told when the model rung did not help: why, and the rung that is taken instead."""
+
+
+async def _nobody(message: str, next_rung: str) -> None:
+    """Nobody wants to know."""
+
+
+async def native(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> tuple[Body, ...]:
     """The model rung where no other strategy was chosen: one condense."""
-    return (await condense(situation, services, options),)
+    return (await condense(given, services, options),)
 
 
 async def reduce(
-    situation: Situation,
-    services: Services,
+    given: ReductionInput,
+    services: ReductionServices,
     options: ContextOptions,
     guards: Guards | None = None,
     *,
     strategy: Strategy = native,
     prelude: Prelude | None = None,
+    on_fallback: OnFallback = _nobody,
     min_gain: int = 0,
     due: bool = False,
 ) -> tuple[Body, ...]:
@@ -63,37 +72,42 @@ async def reduce(
     tokens below which a reduction is not worth while.
     When cancelled, `services` tells what it cost so far.
     """
-    forced = situation.trigger == "forced"
-    decision = "over" if forced else decide(situation.context_tokens, situation.limits)
+    forced = given.trigger == "forced"
+    decision = "over" if forced else decide(given.context_tokens, given.limits)
     if decision == "nothing" and due:
         decision = "due"
     if decision == "nothing":
         return ()
-    target = target_tokens(situation.limits, situation.trigger, min_gain)
+    target = target_tokens(given.limits, given.trigger, min_gain)
     if prelude is not None and options.auto_condense:
-        mask = await asyncio.to_thread(prelude, situation, services.counter)
+        mask = await asyncio.to_thread(prelude, given, services.counter)
         if mask is not None and mask.figures.tokens_after <= target:
             return (mask,)
-    bodies, reason = await _condensed(situation, services, options, guards or Guards(), strategy, decision == "due")
+    bodies, reason = await _condensed(given, services, options, guards or Guards(), strategy, decision == "due")
     if decision == "due":
         return bodies
     if isinstance(_last(bodies), CondenseFailed):
         if options.fallback == "error":
             return bodies
-        if options.fallback == "outline" and (marker := await _outline(situation, services, options)) is not None:
+        if options.fallback == "outline" and (marker := await _outline(given, services, options)) is not None:
+            await on_fallback(reason, "outline")
             bodies = (*bodies, marker)
     last = _last(bodies)
     if isinstance(last, Condense | Mask | Truncation):
-        if last.figures.tokens_after <= _most_left(situation):
+        if last.figures.tokens_after <= _most_left(given):
             return bodies
         reason = "The summary alone did not make enough room."
-        situation = replace(
-            situation,
-            path=_with_all(situation.path, bodies),
+        given = replace(
+            given,
+            path=appended(given.path, *bodies),
             context_tokens=last.figures.tokens_after,
         )
-    truncation = await asyncio.to_thread(_truncated, situation, services.counter, target, reason)
-    return bodies if truncation is None else (*bodies, truncation)
+    truncation = await asyncio.to_thread(slide_window_to, given, services.counter, target, reason)
+    if truncation is None:
+        return bodies
+    if options.auto_condense:
+        await on_fallback(reason, "sliding window")
+    return (*bodies, truncation)
 
 
 def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int = 0) -> int:
@@ -107,8 +121,8 @@ def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int 
 
 
 async def _condensed(
-    situation: Situation,
-    services: Services,
+    given: ReductionInput,
+    services: ReductionServices,
     options: ContextOptions,
     guards: Guards,
     strategy: Strategy,
@@ -120,75 +134,40 @@ async def _condensed(
     """
     if not options.auto_condense:
         return (), "Automatic condensing is off. To have a summary instead, undo this and condense."
-    if objection := await asyncio.to_thread(guards.objection, situation, services.counter):
+    if objection := await asyncio.to_thread(guards.objection, given, services.counter):
         news = Noted("warning", "Condensing held back", objection)
         return (news,) if guards.is_news(objection) else (), objection
     try:
-        bodies = await strategy(situation, services, options)
+        bodies = await strategy(given, services, options)
     except CondenseRefused as refusal:
-        guards.wait_for_new_content(situation.path)
+        guards.wait_for_new_content(given.path)
         message = str(refusal)
         told = may_wait and not guards.is_news(message)
-        return () if told else (failed(situation, services, message),), message
+        return () if told else (failed(given, services, message),), message
     except CondenseError as error:
-        guards.attempted(situation.path)
+        guards.attempted(given.path)
         return (error.body,), error.body.message
-    guards.attempted(situation.path)
+    guards.attempted(given.path)
     last = _last(bodies)
-    if isinstance(last, Condense | Mask | Truncation) and last.figures.tokens_after < situation.limits.trigger_tokens:
+    if isinstance(last, Condense | Mask | Truncation) and last.figures.tokens_after < given.limits.trigger_tokens:
         guards.succeeded()
     return bodies, ""
 
 
-async def _outline(situation: Situation, services: Services, options: ContextOptions) -> Condense | None:
+async def _outline(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense | None:
     """Return a condense made without a model, None where it would free nothing."""
     try:
-        return await outlined(situation, services, options)
+        return await outlined(given, services, options)
     except (CondenseRefused, CondenseError):
         return None
 
 
-def _most_left(situation: Situation) -> int:
+def _most_left(given: ReductionInput) -> int:
     """Return the most context tokens a reduction over the limit may leave before the next rung is needed."""
-    if situation.trigger == "forced":
-        return situation.limits.window * FORCED_TARGET_PERCENT // 100
-    return situation.limits.allowed_tokens
-
-
-def _truncated(situation: Situation, counter: TokenCounter, target: int, reason: str) -> Truncation | None:
-    """Return one truncation that reaches the target or hides all that can be hidden, None if that is nothing."""
-    path, tokens = situation.path, situation.context_tokens
-    hidden: set[EntryId] = set()
-    figures = None
-    while figures is None or tokens > target:
-        step = truncate(
-            path, counter, ratio=situation.ratio, tokens_before=tokens, trigger=situation.trigger, reason=reason
-        )
-        if step is None:
-            break
-        hidden.update(step.hides)
-        path, tokens, figures = _with(path, step), step.figures.tokens_after, step.figures
-    if figures is None:
-        return None
-    return Truncation(
-        hides=tuple(entry.id for entry in situation.path if entry.id in hidden),
-        figures=replace(figures, tokens_before=situation.context_tokens),
-        reason=reason,
-    )
+    if given.trigger == "forced":
+        return given.limits.window * FORCED_TARGET_PERCENT // 100
+    return given.limits.allowed_tokens
 
 
 def _last(bodies: Sequence[Body]) -> Body | None:
     return bodies[-1] if bodies else None
-
-
-def _with_all(path: Sequence[Entry], bodies: Sequence[Body]) -> tuple[Entry, ...]:
-    for body in bodies:
-        path = _with(path, body)
-    return tuple(path)
-
-
-def _with(path: Sequence[Entry], body: Body) -> tuple[Entry, ...]:
-    """The path as it will be once the body is appended; the id stands for the one it will get."""
-    newest = path[-1]
-    entry = Entry(max(entry.id for entry in path) + 1, newest.id, newest.at_ms, body)
-    return (*path, entry)

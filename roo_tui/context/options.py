@@ -1,168 +1,156 @@
-"""Settings of condensing. Each field's metadata feeds validation, the settings screen and the documentation."""
+"""Settings of the context window: when it is condensed, and how."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from roo_tui.setting_field import setting
+
+
+def _thresholds(text: str) -> object:
+    from roo_tui.context.window.thresholds import thresholds_of
+
+    return thresholds_of(text)
+
+
+def _smart_config(text: str) -> object:
+    # pydantic comes with it: only who writes passes waits for it at the start.
+    from roo_tui.context.strategies.smart.config import parse
+
+    return parse(text)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """When and how the context is condensed. A field without metadata is not offered as a setting.
+    """When and how the context is condensed.
 
-    `strategy` names how a condense works.
+    `strategy` names how a condense works. `smart_config` and `strategy_thresholds` are JSON text, however the settings
+    file has them.
     """
 
-    auto_condense: bool = field(
-        default=True,
-        metadata={"title": "Condense automatically", "sentence": "Condense by itself when the context is nearly full."},
+    auto_condense: bool = setting(
+        True,
+        title="Condense automatically",
+        sentence="Condense without being asked when the context window is nearly full.",
     )
-    threshold_percent: int | Literal["auto"] = field(
-        default=100,
-        metadata={
-            "title": "Condense threshold",
-            "sentence": "How full the context window may get before it is condensed; the space the next answer needs "
-            "is kept free in any case. auto: where a condense pays back at the model's prices.",
-            "unit": "% of the context window",
-            "range": (5, 100),
-            "clamp": True,
-            "also": ("auto",),
-        },
+    threshold_percent: int | Literal["auto"] = setting(
+        100,
+        title="Condense threshold",
+        sentence="How full the context window may get before a condense. Room for the next answer is always kept "
+        "free. auto picks the point where a condense pays for itself at the model's prices.",
+        unit="% of the context window",
+        range=(5, 100),
+        clamp=True,
+        also=("auto",),
     )
-    condense_prompt: str = field(
-        default="",
-        metadata={
-            "title": "Condense prompt",
-            "sentence": "Instructions for the summary; blank means the built-in ones.",
-            "multiline": True,
-        },
+    condense_prompt: str = setting(
+        "",
+        title="Condense prompt",
+        sentence="Instructions for the summary; blank uses the built-in prompt.",
+        multiline=True,
     )
-    strategy: str = field(
-        default="native",
-        metadata={
-            "title": "Strategy",
-            "sentence": "How a condense works: native (a summary), smart (passes over old tool output), lossless (what "
-            "stands twice is shown once), truncation, or the name of an installed one.",
-            "filled": True,
-        },
+    strategy: str = setting(
+        "native",
+        title="Strategy",
+        sentence="How a condense works: native (writes a summary), smart (passes over old tool output), lossless "
+        "(keeps one copy of what repeats), truncation (shortens old tool results, then drops old turns), or the name "
+        "of an installed strategy.",
+        filled=True,
     )
-    lossless_first: bool = field(
-        default=True,
-        metadata={
-            "title": "Lossless first",
-            "sentence": "Before a model is asked, mask what stands twice, if that alone makes enough room.",
-        },
+    lossless_first: bool = setting(
+        True,
+        title="Lossless first",
+        sentence="Hide duplicates before asking a model for a summary; if that frees enough, no model is asked.",
     )
-    smart_preset: Literal["conservative", "balanced", "aggressive", "custom"] = field(
-        default="balanced",
-        metadata={
-            "title": "Preset of smart",
-            "sentence": "How much the smart strategy takes; custom uses the passes below.",
-        },
+    smart_preset: Literal["conservative", "balanced", "aggressive", "custom"] = setting(
+        "balanced",
+        title="Smart preset",
+        sentence="How much the smart strategy removes; custom runs your own smart passes.",
     )
-    smart_config: str = field(
-        default="",
-        metadata={
-            "title": "Passes of smart",
-            "sentence": "A configuration as JSON, used only with the preset custom.",
-            "multiline": True,
-        },
+    smart_config: str = setting(
+        "",
+        title="Smart passes (JSON)",
+        sentence="The passes of the smart strategy, used with the preset custom. In the settings file either JSON text "
+        "or tables: [[context.smart_config.passes]].",
+        multiline=True,
+        structure=_smart_config,
     )
-    trigger_tokens: int = field(
-        default=0,
-        metadata={
-            "title": "Trigger in tokens",
-            "sentence": "Condense from this count on, besides the threshold; 0 means by the threshold alone.",
-            "unit": "tokens",
-            "range": (0, 10_000_000),
-        },
+    trigger_tokens: int = setting(
+        0,
+        title="Trigger",
+        sentence="Condense at this many context tokens, even below the threshold; 0 uses the threshold alone.",
+        unit="tokens",
+        range=(0, 10_000_000),
     )
-    stop_tokens: int = field(
-        default=0,
-        metadata={
-            "title": "Stop in tokens",
-            "sentence": "Where a strategy may stop; 0 means a tenth of the window below the trigger.",
-            "unit": "tokens",
-            "range": (0, 10_000_000),
-        },
+    stop_tokens: int = setting(
+        0,
+        title="Target",
+        sentence="The context size at which a strategy may stop removing; 0 stops a tenth of the context window below "
+        "the trigger.",
+        unit="tokens",
+        range=(0, 10_000_000),
     )
-    min_gain_tokens: int = field(
-        default=0,
-        metadata={
-            "title": "Smallest gain",
-            "sentence": "A condense that frees less is refused.",
-            "unit": "tokens",
-            "range": (0, 1_000_000),
-        },
+    min_gain_tokens: int = setting(
+        0,
+        title="Smallest gain",
+        sentence="Refuse a condense that frees fewer tokens than this.",
+        unit="tokens",
+        range=(0, 1_000_000),
     )
-    strategy_thresholds: str = field(
-        default="",
-        metadata={
-            "title": "Thresholds of single strategies",
-            "sentence": "Trigger, stop and smallest gain for one strategy, as JSON, for example "
-            '{"smart": {"trigger_tokens": 80000, "stop_tokens": 40000, "min_gain_tokens": 5000}}.',
-            "multiline": True,
-        },
+    strategy_thresholds: str = setting(
+        "",
+        title="Strategy thresholds (JSON)",
+        sentence="Trigger, target and smallest gain of a single strategy, for example "
+        '{"smart": {"trigger_tokens": 80000, "stop_tokens": 40000, "min_gain_tokens": 5000}}. In the settings file '
+        "either JSON text or tables: [context.strategy_thresholds.smart].",
+        multiline=True,
+        structure=_thresholds,
     )
-    fallback: Literal["outline", "truncation", "error"] = field(
-        default="truncation",
-        metadata={
-            "title": "When a condense fails",
-            "sentence": "What happens when the context is over its limit and condensing it failed: an outline made "
-            "from the log without a model (then truncation if need be), truncation, or an error.",
-        },
+    fallback: Literal["outline", "truncation", "error"] = setting(
+        "truncation",
+        title="If a condense fails",
+        sentence="What to do when the context is over its limit and the condense failed: outline (a summary written "
+        "without a model, then the sliding window if needed), truncation (the sliding window hides the oldest "
+        "messages), or error.",
     )
-    append_receipt: bool = field(
-        default=False,
-        metadata={
-            "title": "Append the receipt",
-            "sentence": "Add what the log knows and the summary does not say to the summary message.",
-        },
+    append_receipt: bool = setting(
+        False,
+        title="Append a receipt",
+        sentence="Add to each summary the facts of the log that it leaves out.",
     )
-    condense_profile: str = field(
-        default="",
-        metadata={
-            "title": "Condense profile",
-            "sentence": "The profile whose model writes summaries; blank means the conversation's own. Another "
-            "model may render names and tool calls less faithfully.",
-        },
+    condense_profile: str = setting(
+        "",
+        title="Condense profile",
+        sentence="The profile whose model writes summaries; blank uses the conversation's own. Another model may "
+        "render names and tool calls less faithfully.",
     )
-    keep_newest_turns: int = field(
-        default=0,
-        metadata={
-            "title": "Keep the newest turns",
-            "sentence": "How many of the newest turns a condense leaves as they are; 0 is a fresh start from the "
-            "summary.",
-            "unit": "turns",
-            "range": (0, 20),
-            "clamp": True,
-        },
+    keep_newest_turns: int = setting(
+        0,
+        title="Keep the newest turns",
+        sentence="How many of the newest turns a condense leaves untouched; 0 starts afresh from the summary.",
+        unit="turns",
+        range=(0, 20),
+        clamp=True,
     )
-    min_kept_tokens: int = field(
-        default=0,
-        metadata={
-            "title": "Smallest size to keep",
-            "sentence": "How many tokens a condense leaves at least: newest messages stay as they are until it is "
-            "reached; 0 sets no minimum.",
-            "unit": "tokens",
-            "range": (0, 500_000),
-            "clamp": True,
-        },
+    min_kept_tokens: int = setting(
+        0,
+        title="Keep at least",
+        sentence="Leave the newest messages untouched up to at least this size; 0 sets no minimum.",
+        unit="tokens",
+        range=(0, 500_000),
+        clamp=True,
     )
-    background_condense: bool = field(
-        default=False,
-        metadata={
-            "title": "Condense in the background",
-            "sentence": "Begin 10 % of the window before the threshold, while the conversation goes on, and put the "
-            "summary in place at the next step.",
-        },
+    background_condense: bool = setting(
+        False,
+        title="Condense in the background",
+        sentence="Start 10 % of the context window before the threshold while the conversation goes on, and use the "
+        "summary from the next step.",
     )
-    condense_time_limit_s: int = field(
-        default=300,
-        metadata={
-            "title": "Time limit of a condense",
-            "sentence": "How long a condense (or each part of a staged one) may take before it is given up and "
-            "nothing is changed; 0 sets no limit.",
-            "unit": "seconds",
-            "range": (0, 3_600),
-            "clamp": True,
-        },
+    condense_time_limit_s: int = setting(
+        300,
+        title="Condense time limit",
+        sentence="Give up a condense (or one part of a staged condense) after this time and change nothing; 0 sets no "
+        "limit.",
+        unit="seconds",
+        range=(0, 3_600),
+        clamp=True,
     )

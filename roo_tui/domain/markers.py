@@ -65,6 +65,11 @@ class Condense:
     receipt: tuple[str, ...] = ()
     kind: Literal["condense"] = "condense"
 
+    @property
+    def hidden_count(self) -> int:
+        """Return how many entries it hides."""
+        return len(self.hides)
+
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
@@ -74,6 +79,11 @@ class Truncation:
     figures: Reduction = field(default_factory=Reduction)
     reason: str = ""
     kind: Literal["truncation"] = "truncation"
+
+    @property
+    def hidden_count(self) -> int:
+        """Return how many entries it hides."""
+        return len(self.hides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,16 @@ class Mask:
     figures: Reduction = field(default_factory=Reduction)
     kind: Literal["mask"] = "mask"
 
+    @property
+    def hides(self) -> tuple[EntryId, ...]:
+        """Return the entries it hides as a whole: none."""
+        return ()
+
+    @property
+    def hidden_count(self) -> int:
+        """Return how many contents it hides."""
+        return len(self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
@@ -130,3 +150,4 @@ class CondenseFailed:
 
 
 Marker = Condense | Truncation | Mask
+"""A reduction of the context. Each knows its `kind`, its `figures`, what it `hides` and how much that is."""

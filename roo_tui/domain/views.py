@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import PassMetrics
 from roo_tui.domain.tagged import TaggedBy
-
-Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
-"""A preset of the strategy `smart`; blank means what the settings say."""
 
 TodoState = Literal["pending", "in_progress", "done"]
 Todos = tuple[tuple[str, TodoState], ...]
@@ -244,55 +240,6 @@ class ContextBreakdown:
     tokens: int = 0
     by_kind: tuple[KindShare, ...] = ()
     by_entry: tuple[EntryShare, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CondensePlan:
-    """What a condense by one strategy would do now, without a model having been asked.
-
-    `tokens_after` is exact where no model is asked, else an estimate; `hidden` counts what is hidden: entries,
-    or stretches of them.
-    """
-
-    strategy: str
-    tokens_before: int
-    tokens_after: int
-    model_calls: int = 0
-    hidden: int = 0
-    passes: tuple[PassMetrics, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What one strategy came to on one conversation. `survived` of `artefacts` are in context; cost in US dollars."""
-
-    strategy: str
-    preset: Preset
-    tokens_before: int
-    tokens_after: int
-    artefacts: int
-    survived: int
-    cost_usd: float | None
-    duration_s: float
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What one way to reduce the context would come to now; `label` names the way.
-
-    Costs are US dollars, None where the price is unknown. `turns_to_pay_back` counts turns until the shorter requests
-    have saved what it costs, None where that never happens or cannot be told.
-    """
-
-    label: str
-    tokens_before: int
-    tokens_after: int
-    cost_usd: float | None = None
-    saving_per_turn_usd: float | None = None
-    turns_to_pay_back: float | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

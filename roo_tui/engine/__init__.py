@@ -5,7 +5,7 @@ Start with `engine.Engine` (its commands), then `turn` (one turn), `request` (on
 """
 
 from roo_tui.engine.bus import EventStream
-from roo_tui.engine.demo import sample_workspace
 from roo_tui.engine.engine import Engine
+from roo_tui.engine.models import sample_workspace
 
 __all__ = ["Engine", "EventStream", "sample_workspace"]

@@ -3,8 +3,8 @@
 import re
 from typing import Literal
 
-from roo_tui.settings import Approvals
-from roo_tui.tools.base import Effect, Plan
+from roo_tui.settings import ApprovalOptions
+from roo_tui.tools.base import CallPlan, Effect
 
 Verdict = Literal["allow", "ask", "deny"]
 
@@ -15,12 +15,12 @@ _CHAINED = re.compile(r"[;&|<>`$\n\\(){}]")
 _HARMLESS = {Effect.TODO, Effect.ASK, Effect.FINISH}
 
 
-def approval_key(plan: Plan) -> str:
+def approval_key(plan: CallPlan) -> str:
     """Return what “always” covers for the rest of the task: a whole effect, but only this very text of a command."""
     return f"command:{plan.title}" if plan.effect is Effect.COMMAND else plan.effect.value
 
 
-def verdict(plan: Plan, policy: Approvals, always: set[str], *, auto_approve: bool) -> Verdict:
+def verdict(plan: CallPlan, policy: ApprovalOptions, always: set[str], *, auto_approve: bool) -> Verdict:
     """Return what happens to a planned call.
 
     Concerns (a path outside the workspace, a protected file) are asked about whatever the policy allows.
@@ -37,14 +37,12 @@ def verdict(plan: Plan, policy: Approvals, always: set[str], *, auto_approve: bo
     return setting
 
 
-def _setting(plan: Plan, policy: Approvals) -> Verdict:
+def _setting(plan: CallPlan, policy: ApprovalOptions) -> Verdict:
     match plan.effect:
         case Effect.READ:
             return policy.read
         case Effect.EDIT:
             return policy.edit
-        case Effect.NETWORK:
-            return policy.network
         case _:
             if policy.command == "ask" and _is_allowed_command(plan.title, policy.allowed_commands):
                 return "allow"

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from roo_tui.context.background import swapped_in
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.condense import swapped_in
+from roo_tui.context.window import TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense

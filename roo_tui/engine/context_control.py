@@ -6,19 +6,24 @@ answer is committed and told.
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.guards import overhead_objection
-from roo_tui.context.ladder import Guards, reduce
-from roo_tui.context.overflow import Overflow, recognise
-from roo_tui.context.policy import Decision, decide, notice_at
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.summary import receipt_block
-from roo_tui.context.truncate import truncate
+from roo_tui.context import (
+    ContextOptions,
+    Guards,
+    ReductionInput,
+    ReductionServices,
+    failed,
+    overhead_objection,
+    reduce,
+    slide_window,
+)
+from roo_tui.context.condense import condense, receipt_block
+from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, ContextFull, ModelError, RooError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -28,13 +33,11 @@ from roo_tui.domain.events import (
 )
 from roo_tui.domain.ids import EntryId, entry_ref, new_id
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Trigger, Truncation
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.domain.requests import Request, ToolSpec
-from roo_tui.domain.views import CondensePlan
-from roo_tui.engine.asked import Asked, shown_plan
 from roo_tui.engine.background import BackgroundCondense
+from roo_tui.engine.condense_inputs import Sent, condense_model, reduction_input_of, reduction_services_of
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.project import read_project
-from roo_tui.engine.reduction_inputs import Sent, condense_model, services_of, situation_of
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
 from roo_tui.engine.task import OpenTask
@@ -51,27 +54,27 @@ class ContextControl:
         self._gauge = gauge
         self._guards = Guards()
         self._strategies = Strategies(runtime, self._warn)
-        self._pending: Asked | None = None
+        self._pending: CondenseRequest | None = None
         self._sent: Sent | None = None
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
         self.condensing = False
-        """Whether a model is asked for a summary right now, those of the background apart."""
+        """Whether a model is request for a summary right now, those of the background apart."""
 
     def answered(self, request: Request) -> None:
         """Remember the request that was answered last: the provider has it in its cache for a while."""
         self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
-    def ask_for_condense(self, asked: Asked) -> None:
-        """Remember a condense asked for during a turn; it runs at the next safe boundary."""
-        self._pending = asked
-        self._task.emit(CondensePending(self._task.id, asked.instructions))
+    def ask_for_condense(self, request: CondenseRequest) -> None:
+        """Remember a condense request for during a turn; it runs at the next safe boundary."""
+        self._pending = request
+        self._task.emit(CondensePending(self._task.id, request.instructions))
 
     async def run_pending(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Run a condense that was asked for meanwhile. No call may be open."""
+        """Run a condense that was request for meanwhile. No call may be open."""
         if self._pending is not None:
-            asked, self._pending = self._pending, None
-            await self.condense(asked, tools)
+            request, self._pending = self._pending, None
+            await self.condense(request, tools)
 
     async def before_request(self, tools: tuple[ToolSpec, ...]) -> None:
         """The automatic condense: bring the context below its limits before a request, retries included.
@@ -95,7 +98,7 @@ class ContextControl:
         options = self._runtime.settings.context
         if not options.auto_condense or not (options.trigger_tokens or options.strategy_thresholds):
             return False
-        return await self._strategies.is_due(await self.situation("automatic", tools), options)
+        return await self._strategies.is_due(await self.reduction_input("automatic", tools), options)
 
     async def forget_background(self) -> None:
         """Give up what is condensed in the background."""
@@ -110,17 +113,17 @@ class ContextControl:
         if self._tried_on == (path := self._task.log.path())[-1].id:
             return
         self._tried_on = path[-1].id
-        situation = await self.situation("background", tools)
-        if await asyncio.to_thread(self._guards.objection, situation, self._runtime.counter):
+        given = await self.reduction_input("background", tools)
+        if await asyncio.to_thread(self._guards.objection, given, self._runtime.counter):
             return
-        services = services_of(self._runtime, self._task, new_id())
-        self._background.start(self._condense_paid(situation, services), path)
+        services = reduction_services_of(self._runtime, self._task, new_id())
+        self._background.start(self._condense_paid(given, services), path)
 
-    async def _condense_paid(self, situation: Situation, services: Services) -> Condense | None:
+    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> Condense | None:
         """Condense; a failure changes nothing but is paid for. The automatic condense at the trigger will name it."""
         done = False
         try:
-            marker = await condense(situation, services, self._runtime.settings.context)
+            marker = await condense(given, services, self._runtime.settings.context)
             done = True
             return marker
         except RooError as error:
@@ -154,11 +157,11 @@ class ContextControl:
         if self._gauge.tokens >= before:
             raise ContextFull(self._full_text())
 
-    async def condense(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> None:
-        """A condense the person asked for."""
+    async def condense(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
+        """A condense the person request for."""
         await self._background.drop()
         await self._gauge.refresh()
-        await self._change("manual", tools, asked)
+        await self._change("manual", tools, request)
 
     async def condense_before_switch(self, tools: tuple[ToolSpec, ...]) -> None:
         """The model that is chosen holds less: condense with the one that still holds it all."""
@@ -166,19 +169,23 @@ class ContextControl:
             await self._background.drop()
             await self._change("switch", tools)
 
-    async def situation(self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = "") -> Situation:
+    async def reduction_input(
+        self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = ""
+    ) -> ReductionInput:
         """Return the moment as a reduction sees it."""
-        return await situation_of(self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent)
+        return await reduction_input_of(
+            self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent
+        )
 
     async def truncate(self) -> None:
-        """Hide the oldest half because the person asked for it.
+        """Hide the oldest half because the person request for it.
 
         Raises:
             CommandRefused: nothing can be hidden.
         """
         await self._gauge.refresh()
         marker = await asyncio.to_thread(
-            truncate,
+            slide_window,
             self._task.log.path(),
             self._runtime.counter,
             ratio=await self._gauge.ratio_now(),
@@ -194,7 +201,7 @@ class ContextControl:
         Raises:
             CommandRefused: this is no condense of the path, or its receipt is empty.
         """
-        entry = self._task.log.get(marker_id)
+        entry = self._task.log.find(marker_id)
         if entry is None or not isinstance(entry.body, Condense):
             raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
         receipt = entry.body.receipt
@@ -230,12 +237,14 @@ class ContextControl:
             f"{figures.window:,} may be used. Condense, rewind, or choose a model with a larger window."
         )
 
-    async def _change(self, trigger: Trigger, tools: tuple[ToolSpec, ...], asked: Asked | None = None) -> None:
+    async def _change(
+        self, trigger: Trigger, tools: tuple[ToolSpec, ...], request: CondenseRequest | None = None
+    ) -> None:
         """Run one reduction and commit what it came to, a failure or a cancel included."""
-        task, asked, condense_id = self._task, asked or Asked(), new_id()
-        options = asked.over(self._runtime.settings.context)
-        situation = await self.situation(trigger, tools, asked.instructions)
-        services = services_of(self._runtime, task, condense_id)
+        task, request, condense_id = self._task, request or CondenseRequest(), new_id()
+        options = self._options(request)
+        given = await self.reduction_input(trigger, tools, request.instructions)
+        services = reduction_services_of(self._runtime, task, condense_id)
         by_person = trigger in ("manual", "switch")
         asks_model = by_person or options.auto_condense
         if asks_model:
@@ -244,10 +253,10 @@ class ContextControl:
         end = _End("cancelled")
         try:
             if by_person:
-                bodies = await self._strategies.run(situation, services, options, wanted=asked.strategy)
+                bodies = await self._strategies.run(given, services, options, wanted=request.strategy)
             else:
                 bodies = await reduce(
-                    situation,
+                    given,
                     services,
                     options,
                     self._guards,
@@ -255,6 +264,7 @@ class ContextControl:
                     prelude=self._strategies.prelude if options.lossless_first else None,
                     min_gain=options.min_gain_tokens,
                     due=await self._strategy_is_due(tools),
+                    on_fallback=partial(self._strategies.fell_back, given, options),
                 )
             end = await self._apply(bodies)
         except (CommandRefused, SettingsError) as refusal:
@@ -263,7 +273,7 @@ class ContextControl:
             self._learn_from(failure.body)
             end = await self._apply((failure.body,))
         except asyncio.CancelledError:
-            end = await self._apply((failed(situation, services, "Cancelled.", cancelled=True),))
+            end = await self._apply((failed(given, services, "Cancelled.", cancelled=True),))
             raise
         finally:
             self.condensing = False
@@ -272,7 +282,7 @@ class ContextControl:
 
     async def _condensed(self, marker: Condense) -> None:
         """The project's rules are read anew, and the length of the summary is remembered."""
-        await read_project(self._runtime)
+        await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
             self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
@@ -280,19 +290,23 @@ class ContextControl:
     def _warn(self, text: str) -> None:
         self._task.emit(Notice(self._task.id, "warning", text))
 
-    async def plan(self, asked: Asked, tools: tuple[ToolSpec, ...]) -> CondensePlan:
-        """Return what a condense would do now, without asking a model.
+    async def preview(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> CondensePreview:
+        """Return what a condense would do now, without asking a model; a condense that follows at once does just that.
 
         Raises:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         await self._gauge.refresh()
-        situation = await self.situation("manual", tools, asked.instructions)
-        options = asked.over(self._runtime.settings.context)
-        return shown_plan(await self._strategies.plan(situation, options, wanted=asked.strategy))
+        given = await self.reduction_input("manual", tools, request.instructions)
+        return await self._strategies.preview(given, self._options(request), wanted=request.strategy)
+
+    def _options(self, request: CondenseRequest) -> ContextOptions:
+        """Return the options of the settings with the preset that was request for."""
+        options = self._runtime.settings.context
+        return replace(options, smart_preset=request.preset) if request.preset else options
 
     def _learn_from(self, failure: CondenseFailed) -> None:
-        """What a provider says of its window while it is asked for a summary holds for the requests to come."""
+        """What a provider says of its window while it is request for a summary holds for the requests to come."""
         error = ModelError(failure.message, status=failure.status, code=failure.code, body=failure.body)
         overflow = recognise(error, self._gauge.tokens, self._gauge.limits().window)
         if overflow is not None and overflow.believed and overflow.window:

@@ -4,20 +4,28 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from roo_tui.context.auto_threshold import AutoThreshold, auto_threshold, left_by_condense, recent_growth
-from roo_tui.context.breakdown import breakdown
-from roo_tui.context.effective import effective_history
-from roo_tui.context.policy import HIGHEST_THRESHOLD, Limits, limits, notice_at
-from roo_tui.context.tokens import Calibration, context_tokens
+from roo_tui.context.history import effective_history
+from roo_tui.context.window import (
+    HIGHEST_THRESHOLD,
+    AutoThreshold,
+    Calibration,
+    Limits,
+    auto_threshold,
+    break_down,
+    context_tokens,
+    left_by_condense,
+    limits,
+    notice_at,
+    recent_growth,
+)
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
-from roo_tui.engine.header import header_of
+from roo_tui.engine.model_limits import ModelLimits
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.stated import Stated
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs
@@ -98,7 +106,7 @@ class ContextGauge:
         self._used = await self._count()
         self._adapted = await asyncio.to_thread(self._adapt) if self._adapts() else None
         self._task.emit(ContextChanged(self._task.id, self.use()))
-        self._task.emit(HeaderChanged(self._task.id, header_of(self._runtime, self._task)))
+        self._task.emit(HeaderChanged(self._task.id, self._runtime.header(self._task)))
         figures = self.limits()
         near = self._used >= notice_at(figures)
         if near and not self._noticed and self._runtime.settings.context.auto_condense:
@@ -145,7 +153,7 @@ class ContextGauge:
                 case Condense(figures=figures) | Truncation(figures=figures) | Mask(figures=figures):
                     tokens += figures.tokens_after - figures.tokens_before
                 case Toggle(marker_id=marker_id, on=on):
-                    tokens += _change_of(self._task.log.get(marker_id), on)
+                    tokens += _change_of(self._task.log.find(marker_id), on)
         return max(tokens, 0)
 
     def _last_known(self, path: tuple[Entry, ...]) -> tuple[int, int]:
@@ -172,7 +180,7 @@ class ContextGauge:
         """Return what fills the context window, by kind and by entry."""
         path, runtime = self._task.log.path(), self._runtime
         return await asyncio.to_thread(
-            breakdown, path, runtime.counter, self._used, system=runtime.system, tools=specs()
+            break_down, path, runtime.counter, self._used, system=runtime.system, tools=specs()
         )
 
     def ratio(self) -> float:
@@ -207,7 +215,7 @@ class ContextGauge:
         """Believe the provider about the context window of the model in use."""
         self._said_by_provider().window = window
 
-    def _said_by_provider(self) -> Stated:
+    def _said_by_provider(self) -> ModelLimits:
         return self._runtime.stated.of(self._runtime.model.info)
 
     def ends_with_assistant(self) -> bool:

@@ -2,33 +2,30 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.log import Log
-from roo_tui.context.pins import pin
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.history import Log, pin
+from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.views import Comparison, CondensePlan, Preset
-from roo_tui.engine import importing
-from roo_tui.engine.asked import Asked
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
+from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
-from roo_tui.engine.comparing import compare
-from roo_tui.engine.demo import DEMO_PROFILE
-from roo_tui.engine.models import Models
-from roo_tui.engine.project import read_project
+from roo_tui.engine.jobs import Jobs
+from roo_tui.engine.model_limits import LearnedLimits
+from roo_tui.engine.models import DEMO_PROFILE, Models
+from roo_tui.engine.previews import compare
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
-from roo_tui.engine.stated import StatedLimits
-from roo_tui.engine.turns import run_turns
-from roo_tui.engine.undoing import redo, undo
+from roo_tui.engine.turn import run_turns
+from roo_tui.engine.undo import redo, undo
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.settings import Settings
@@ -41,6 +38,8 @@ log = logging.getLogger(__name__)
 
 _CALIBRATION_KEY = "calibration"
 _STATED_KEY = "stated limits"
+
+_AS_SET = CondenseRequest()
 
 
 class Engine:
@@ -64,9 +63,8 @@ class Engine:
     ) -> None:
         self._workspace = workspace
         self._demo = demo
-        built = Models(models)
-        self._job: asyncio.Task[None] | None = None
-        self._cancelling = False
+        built = Models(models, facts=settings.models)
+        self._jobs = Jobs()
         self._session: Session | None = None
         self._runtime = Runtime(
             bus=Bus(),
@@ -81,7 +79,7 @@ class Engine:
             auto_approve=auto_approve,
             headless=headless,
         )
-        self.read = Reader(self._runtime)
+        self.read = Reader(self._runtime, self._jobs, lambda: self._session)
 
     # Life.
 
@@ -90,8 +88,8 @@ class Engine:
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
-        self._runtime.stated = StatedLimits(await self._runtime.store.get_value(_STATED_KEY))
-        await read_project(self._runtime)
+        self._runtime.stated = LearnedLimits(await self._runtime.store.get_value(_STATED_KEY))
+        await self._runtime.read_project()
 
     async def close(self) -> None:
         """Stop what runs, keep what is known, and let go of the task and the store."""
@@ -127,12 +125,11 @@ class Engine:
     @property
     def busy(self) -> bool:
         """Whether a turn or a condense runs."""
-        return self._job is not None and not self._job.done()
+        return self._jobs.busy
 
     async def idle(self) -> None:
         """Wait until nothing runs."""
-        while self._job is not None and not self._job.done():
-            await asyncio.wait([self._job])
+        await self._jobs.idle()
 
     # Tasks.
 
@@ -151,7 +148,7 @@ class Engine:
         self._require_idle()
         info = await self._runtime.store.find_task(task_id)
         await self._close_session()
-        self._session = self.read.session = await open_session(self._runtime, info.id)
+        self._session = await open_session(self._runtime, info.id)
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
         self._session.snapshots.start()
@@ -169,7 +166,7 @@ class Engine:
             CommandRefused: the format is not a known one.
             ExchangeError: the file is not what it should be.
         """
-        found = await asyncio.to_thread(importing.read, path, form)
+        found = await asyncio.to_thread(importing.read_import, path, form)
         info = await self._runtime.store.create_task(str(self._workspace), title=found.title)
         await self._runtime.store.append(info.id, found.bodies, parent=None, at_ms=found.times)
         return info.id
@@ -196,7 +193,7 @@ class Engine:
                     await self.submit("")
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        job = self._start(self._turns(session, words, stored))
+        job = self._jobs.start(self._turns(session, words, stored))
         await asyncio.wait({job, stored}, return_when=asyncio.FIRST_COMPLETED)
         if stored.done():
             stored.result()
@@ -221,42 +218,35 @@ class Engine:
 
     def cancel(self) -> bool:
         """Interrupt the turn or condense that runs; what was streamed is kept. Return whether there was any."""
-        if self._job is None or not self.busy:
-            return False
-        if not self._cancelling:
-            self._cancelling = True
-            self._job.cancel()
-        return True
+        return self._jobs.cancel()
 
     # Context.
 
-    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> None:
-        """Condense now, or at the next safe boundary of the turn that runs.
-
-        `strategy` and `preset` (of `smart`) are for this run; blank means what the settings say.
+    async def condense(self, request: CondenseRequest = _AS_SET) -> None:
+        """Condense now, or at the next safe boundary of the turn that runs; what was previewed is what runs.
 
         Raises:
             CommandRefused: a condense is running.
         """
-        session, asked = self._open(), Asked(instructions, strategy, preset)
+        session = self._open()
         session.task.require_writable()
         if session.context.condensing:
-            raise CommandRefused("A condense is running already; Escape cancels it.")
+            raise CommandRefused("A condense is running already; Esc cancels it.")
         if self.busy:
-            session.context.ask_for_condense(asked)
+            session.context.ask_for_condense(request)
             return
-        self._start(self._condense(session, asked))
+        self._jobs.start(self._condense(session, request))
 
-    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> CondensePlan:
+    async def preview_condense(self, request: CondenseRequest = _AS_SET) -> CondensePreview:
         """Return what a condense would do now, without a model being asked and without a change.
 
         Raises:
             CommandRefused: there is nothing to do, or no such strategy.
         """
         self._require_idle()
-        return await self._open().context.plan(Asked(instructions, strategy, preset), specs())
+        return await self._open().context.preview(request, specs())
 
-    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]:
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[CondensePreview]:
         """Return what each strategy would come to on a file of messages or a stored task (by its id); changes nothing.
 
         Raises:
@@ -346,11 +336,12 @@ class Engine:
         Before a model takes over whose window is too small for the history, the one that holds it condenses.
         """
         chosen = await asyncio.to_thread(settings_room.change, self.settings, changes)
+        self._runtime.models.use_facts(chosen.models)
         model = self._runtime.model if self._demo else self._runtime.models.of(chosen.active)
         if self._session is not None and not self.busy:
             await self._session.gauge.refresh()
             if not self._session.gauge.would_fit(chosen.active, model.info):
-                await self._start(self._session.context.condense_before_switch(specs()))
+                await self._jobs.start(self._session.context.condense_before_switch(specs()))
         self._runtime.settings, self._runtime.model = chosen, model
         if self._session is not None:
             await self._session.gauge.refresh()
@@ -366,26 +357,16 @@ class Engine:
     async def _close_session(self) -> None:
         if self._session is not None:
             await self._session.close()
-            self._session = self.read.session = None
+            self._session = None
 
     def _require_idle(self) -> None:
         if self.busy:
             raise CommandRefused("The agent is working; press Escape first.")
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        self._cancelling = False
-        self._job = asyncio.create_task(work)
-        self._job.add_done_callback(self._ended)
-        return self._job
-
-    def _ended(self, job: asyncio.Task[None]) -> None:
-        if not job.cancelled() and (error := job.exception()) is not None:
-            log.error("a job failed", exc_info=error)
-
-    async def _condense(self, session: Session, asked: Asked) -> None:
+    async def _condense(self, session: Session, request: CondenseRequest) -> None:
         """Condense, then send what was queued meanwhile."""
         waiting = {item.id for item in session.task.queue}
-        await session.context.condense(asked, specs())
+        await session.context.condense(request, specs())
         self._header_changed()
         if any(item.id not in waiting for item in session.task.queue):
             await run_turns(self._runtime, session, "", lambda _: None)

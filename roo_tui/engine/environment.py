@@ -15,13 +15,13 @@ def environment_details(runtime: Runtime, task: OpenTask, now: datetime) -> str:
     Looks at files: call it off the event loop.
     """
     sections = [
-        _section("Files changed outside the conversation since you last read or wrote them", _changed_files(runtime)),
-        _section("Commands left running", _running(runtime)),
-        _section("Todo list", [f"[{_BOXES[state]}] {text}" for text, state in task.todos()]),
+        _section("environment_details/changed_files", _changed_files(runtime)),
+        _section("environment_details/commands", _running(runtime)),
+        _section("environment_details/todos", [f"[{_BOXES[state]}] {text}" for text, state in task.todos()]),
     ]
     details = "\n".join(section for section in sections if section)[:DETAILS_LIMIT]
     return render(
-        "system/turn_environment",
+        "environment_details/block",
         time=now.astimezone().isoformat(timespec="minutes"),
         workspace=str(runtime.root),
         details=details,
@@ -31,18 +31,24 @@ def environment_details(runtime: Runtime, task: OpenTask, now: datetime) -> str:
 _BOXES = {"pending": " ", "in_progress": "-", "done": "x"}
 
 
-def _section(title: str, lines: list[str]) -> str:
-    return "\n".join([f"{title}:", *(f"  {line}" for line in lines)]) if lines else ""
+def _section(prompt: str, lines: list[str]) -> str:
+    return render(prompt, lines="\n".join(f"  {line}" for line in lines)) if lines else ""
 
 
 def _changed_files(runtime: Runtime) -> list[str]:
-    return [f"{file.path} (deleted)" if file.deleted else file.path for file in runtime.workspace.recent.changed()]
+    changed = runtime.workspace.recent.changed()
+    return [
+        render("environment_details/deleted_file", path=file.path) if file.deleted else file.path for file in changed
+    ]
 
 
 def _running(runtime: Runtime) -> list[str]:
     lines = []
     for command in runtime.workspace.commands.running(mark_read=True):
-        state = "running" if command.running else f"ended with exit code {command.exit_code}"
-        lines.append(f"{command.command} (pid {command.pid}, {state}); output not shown to you yet:")
+        values = {"command": command.command, "pid": command.pid}
+        if command.running:
+            lines.append(render("environment_details/command_running", **values))
+        else:
+            lines.append(render("environment_details/command_ended", **values, exit_code=command.exit_code))
         lines += [f"  {line}" for line in command.unread[-1_500:].splitlines()[-20:]]
     return lines

@@ -1,26 +1,38 @@
-"""The models in use: one adapter a profile, kept until the engine closes: a running request keeps its own."""
+"""The models in use: one adapter for each profile, kept until the engine closes: a running request keeps its own."""
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from roo_tui import llm
 from roo_tui.llm.catalog import Catalog
 from roo_tui.llm.keys import find_key
-from roo_tui.llm.options import Profile
+from roo_tui.llm.options import ModelFacts, Profile
 from roo_tui.llm.protocol import Model
 
 
 class Models:
-    """Makes each profile's adapter once; `build` is what makes it, None for the real providers (and the demo)."""
+    """Makes each profile's adapter once; `build` is what makes it, None for the real providers (and the demo).
 
-    def __init__(self, build: Callable[[Profile], Model] | None = None) -> None:
-        self._build = build or _from_provider()
-        self._built: dict[Profile, Model] = {}
+    `facts` are what the settings say of models.
+    """
+
+    def __init__(self, build: Callable[[Profile], Model] | None = None, *, facts: Mapping[str, ModelFacts]) -> None:
+        self._own_build = build
+        self._built: dict[tuple[Profile, frozenset[tuple[str, ModelFacts]]], Model] = {}
+        self.use_facts(facts)
+
+    def use_facts(self, facts: Mapping[str, ModelFacts]) -> None:
+        """Use these facts for every adapter asked for from now on."""
+        self._facts = frozenset(facts.items())
+        self._build = self._own_build or _from_provider(facts)
 
     def of(self, profile: Profile) -> Model:
         """Return the profile's adapter."""
-        if profile not in self._built:
-            self._built[profile] = self._build(profile)
-        return self._built[profile]
+        key = (profile, self._facts)
+        if key not in self._built:
+            self._built[key] = self._build(profile)
+        return self._built[key]
 
     async def close(self) -> None:
         """Let go of every connection."""
@@ -29,10 +41,20 @@ class Models:
         self._built.clear()
 
 
-def _from_provider() -> Callable[[Profile], Model]:
-    catalog = Catalog.load()
+def _from_provider(facts: Mapping[str, ModelFacts]) -> Callable[[Profile], Model]:
+    catalog = Catalog.load(facts)
 
     def build(profile: Profile) -> Model:
         return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
 
     return build
+
+
+DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
+
+
+def sample_workspace() -> Path:
+    """Make the demo's sample project in a new temporary folder and return its path."""
+    from roo_tui.llm.demo.workspace import make
+
+    return make(Path(tempfile.mkdtemp(prefix="roo-tui-demo-")))

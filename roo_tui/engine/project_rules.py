@@ -30,7 +30,7 @@ class CustomCommand:
     text: str
 
     def block(self) -> str:
-        return render("system/custom_command", name=self.name, text=self.text)
+        return render("user_message/command", name=self.name, text=self.text)
 
 
 def system_prompt(workspace: Path) -> tuple[str, ...]:

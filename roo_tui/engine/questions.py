@@ -9,7 +9,7 @@ from roo_tui.engine.task import OpenTask
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class UserReply:
     """`decision` is the id of the chosen option, `text` what was typed with it."""
 
     decision: str
@@ -20,15 +20,15 @@ class Questions:
     """The open questions of the open task, in the order in which they were asked."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[Question, asyncio.Future[Reply]]] = {}
+        self._open: dict[str, tuple[Question, asyncio.Future[UserReply]]] = {}
 
     def pending(self) -> tuple[Question, ...]:
         return tuple(question for question, _ in self._open.values())
 
-    async def ask(self, task: OpenTask, body: Approval | Choice, options: tuple[Option, ...]) -> Reply:
+    async def ask(self, task: OpenTask, body: Approval | Choice, options: tuple[Option, ...]) -> UserReply:
         """Ask and wait for the answer; it is the caller's to record. Cancelling withdraws the question."""
         question = Question(new_id(), body, options)
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[UserReply] = asyncio.get_running_loop().create_future()
         self._open[question.id] = (question, future)
         task.emit(QuestionAsked(task.id, question))
         decision = ""
@@ -45,5 +45,5 @@ class Questions:
         found = self._open.get(question_id)
         if found is None or found[1].done():
             return False
-        found[1].set_result(Reply(decision, text))
+        found[1].set_result(UserReply(decision, text))
         return True

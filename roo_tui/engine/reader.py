@@ -1,10 +1,9 @@
 """Everything a screen may read: frozen values of the open task, computed off the event loop where that takes long."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from roo_tui.context.pins import pinned
-from roo_tui.context.recall import found_entries
+from roo_tui.context.history import found_entries, pinned
 from roo_tui.domain.entries import CallRecord, Entry, QueuedMessage, StoredReduction, TaskInfo, UserMessage
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import Question
@@ -12,28 +11,31 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import (
     ContextBreakdown,
     ContextUse,
-    Forecast,
     FoundEntry,
     Header,
     RewindPoint,
     RewindPreview,
     Row,
 )
-from roo_tui.engine.exporting import export_text
-from roo_tui.engine.forecasting import forecasts
-from roo_tui.engine.header import header_of
+from roo_tui.engine.exchange import export_text
+from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
-from roo_tui.tools.registry import specs
 from roo_tui.workspace.listing import all_files
 
 
 class Reader:
     """`engine.read`."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, jobs: Jobs, session: Callable[[], Session | None]) -> None:
         self._runtime = runtime
-        self.session: Session | None = None
+        self._jobs = jobs
+        self._session = session
+
+    @property
+    def session(self) -> Session | None:
+        """The open session, None before a task was opened."""
+        return self._session()
 
     async def rows(self) -> tuple[Row, ...]:
         """Return the whole transcript of the open task."""
@@ -48,7 +50,7 @@ class Reader:
         return self.session.transcript.rows_of(entries, self.session.task.log.path())
 
     def header(self) -> Header:
-        return header_of(self._runtime, self.session.task if self.session else None)
+        return self._runtime.header(self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
         return self.session.gauge.use() if self.session else ContextUse()
@@ -62,16 +64,6 @@ class Reader:
     def pinned(self) -> tuple[EntryId, ...]:
         """Return the entries of the open task whose text is kept word for word, in their order."""
         return pinned(self.session.task.log.path()) if self.session else ()
-
-    async def forecasts(self) -> tuple[Forecast, ...]:
-        """Return what a condense would come to now, the way that would be taken first.
-
-        Raises:
-            CondenseRefused: there is nothing to condense, or nothing to gain.
-        """
-        if self.session is None:
-            return ()
-        return await forecasts(self._runtime, await self.session.context.situation("manual", specs()))
 
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.session.task.queue) if self.session else ()

@@ -3,9 +3,8 @@
 import asyncio
 from contextlib import aclosing
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.pairing import repair
-from roo_tui.context.pricing import cost
+from roo_tui.context.history import effective_history, repair
+from roo_tui.context.window import cost
 from roo_tui.domain.blocks import Block, Text, Thinking, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.errors import ModelError

@@ -1,14 +1,17 @@
 """What every part of the engine works with: the rooms, joined once, and what may change while it runs."""
 
+import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roo_tui.context.tokens import Calibration, TokenCounter
+from roo_tui.context.window import Calibration, TokenCounter
+from roo_tui.domain.views import Header
 from roo_tui.engine.bus import Bus
+from roo_tui.engine.model_limits import LearnedLimits
 from roo_tui.engine.models import Models
-from roo_tui.engine.project_rules import CustomCommand
+from roo_tui.engine.project_rules import CustomCommand, custom_commands, system_prompt
 from roo_tui.engine.questions import Questions
-from roo_tui.engine.stated import StatedLimits
+from roo_tui.engine.task import OpenTask
 from roo_tui.llm.protocol import Model
 from roo_tui.outline import Outliner
 from roo_tui.settings import Settings
@@ -31,7 +34,7 @@ class Runtime:
     counter: TokenCounter
     calibration: Calibration
     outliner: Outliner = field(default_factory=Outliner)
-    stated: StatedLimits = field(default_factory=StatedLimits)
+    stated: LearnedLimits = field(default_factory=LearnedLimits)
     questions: Questions = field(default_factory=Questions)
     commands: dict[str, CustomCommand] = field(default_factory=dict)
     system: tuple[str, ...] = ()
@@ -41,3 +44,25 @@ class Runtime:
     @property
     def root(self) -> Path:
         return self.workspace.root
+
+    async def read_project(self) -> None:
+        """Read the project's rules and commands: each turn, and each condense, starts from what stands on disk."""
+        self.system = await asyncio.to_thread(system_prompt, self.root)
+        self.commands = await asyncio.to_thread(custom_commands, self.root)
+
+    def header(self, task: OpenTask | None) -> Header:
+        """Return the workspace, model, cost and todo progress to show for the open task, or for none."""
+        info = self.model.info
+        demo = info.provider == "demo"
+        return Header(
+            task_id=task.id if task else "",
+            title=task.info.title if task else "",
+            workspace=str(self.root),
+            profile="demo" if demo else self.settings.active.name,
+            model=info.id,
+            cost_usd=task.cost_usd if task else 0.0,
+            price_known=info.input_usd is not None,
+            todos=task.todos() if task else (),
+            demo=demo,
+            read_only=task.read_only if task else "",
+        )

@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.pairing import open_calls
+from roo_tui.context.history import open_calls
 from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import AssistantMessage, CallRecord, CallStarted, UserMessage
 from roo_tui.domain.errors import TaskLocked
+from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.context_control import ContextControl
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.rewinding import Rewinding
-from roo_tui.engine.rows import Transcript
+from roo_tui.engine.rewind import Rewinder
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.snapshots import Snapshots
 from roo_tui.engine.task import OpenTask
 from roo_tui.engine.tool_calls import ToolCalls
+from roo_tui.engine.transcript_rows import TranscriptRows
 from roo_tui.prompt_files import render
 
 
@@ -24,10 +24,10 @@ class Session:
     task: OpenTask
     gauge: ContextGauge
     context: ContextControl
-    snapshots: Snapshots
-    rewinding: Rewinding
+    snapshots: Checkpointing
+    rewinding: Rewinder
     calls: ToolCalls
-    transcript: Transcript
+    transcript: TranscriptRows
 
     async def close(self) -> None:
         await self.context.forget_background()
@@ -48,14 +48,16 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
         read_only = str(error)
     stored = await runtime.store.load(task_id)
     task = OpenTask(stored, runtime.store, runtime.bus, lock, read_only)
-    snapshots = Snapshots(runtime, task)
-    rewinding = Rewinding(runtime, task, snapshots)
+    snapshots = Checkpointing(runtime, task)
+    rewinding = Rewinder(runtime, task, snapshots)
     if not read_only:
         await _recover(task, stored.draft)
         await rewinding.recover()
     gauge = ContextGauge(runtime, task)
     context = ContextControl(runtime, task, gauge)
-    return Session(task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, gauge, snapshots), Transcript())
+    return Session(
+        task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, gauge, snapshots), TranscriptRows()
+    )
 
 
 async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:

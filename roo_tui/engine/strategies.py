@@ -1,26 +1,23 @@
 """The chosen strategy: loads what is installed at the first need, and gives a run what the settings say."""
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from roo_tui.context.ladder import native
-from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.situation import Services, Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context import ContextOptions, ReductionInput, ReductionServices, Summariser, native
+from roo_tui.context.window import Thresholds, TokenCounter, limits, thresholds_of
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Mask
-from roo_tui.engine.reduction_inputs import asker
+from roo_tui.domain.previews import CondensePreview
+from roo_tui.engine.condense_inputs import asker
 from roo_tui.engine.runtime import Runtime
 from roo_tui.workspace.processes import SECRETS
 
 if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at the first reduction, not at start
-    from roo_tui.context.strategies.protocol import Plan, ProfileModel, StrategyOptions, Thresholds
-    from roo_tui.context.strategies.runner import Runner
+    from roo_tui.context.strategies import PreparedRun, ProfileModel, Runner, StrategyOptions
 
 
 class Strategies:
@@ -30,9 +27,10 @@ class Strategies:
         self._runtime = runtime
         self._tell = tell
         self._loaded: Runner | None = None
+        self._previewed: PreparedRun | None = None
 
     async def run(
-        self, situation: Situation, services: Services, options: ContextOptions, *, wanted: str = ""
+        self, given: ReductionInput, services: ReductionServices, options: ContextOptions, *, wanted: str = ""
     ) -> tuple[Body, ...]:
         """Return what the strategy comes to; raises as a condense does.
 
@@ -45,20 +43,33 @@ class Strategies:
         runner = await self._runner()
         name = wanted or options.strategy
         try:
-            chosen = self._options(options, in_turn=situation.trigger == "automatic")
-            return await runner.run(situation, services, chosen, name)
+            chosen = self._options(options, in_turn=given.trigger == "automatic")
+            prepared, self._previewed = self._previewed, None
+            return await runner.run(given, services, chosen, name, prepared=prepared)
         except (CommandRefused, SettingsError) as error:
-            if isinstance(error, CondenseRefused) or situation.trigger in ("manual", "switch"):
+            if isinstance(error, CondenseRefused) or given.trigger in ("manual", "switch"):
                 raise
             self._tell(f"{error} A summary is made instead.")
-            return await native(situation, services, options)
+            return await native(given, services, options)
 
-    async def plan(self, situation: Situation, options: ContextOptions, *, wanted: str = "") -> "Plan":
-        """Return what a run would do, without asking a model."""
+    async def preview(self, given: ReductionInput, options: ContextOptions, *, wanted: str = "") -> CondensePreview:
+        """Return what a run would do, without asking a model; the next `run` carries it out where it still fits.
+
+        Raises:
+            CommandRefused: there is no strategy of this name, or nothing to do for it.
+            SettingsError: its configuration cannot be used.
+        """
         runner = await self._runner()
-        return await runner.plan(situation, self._options(options, in_turn=False), wanted or options.strategy)
+        name = wanted or options.strategy
+        self._previewed = await runner.prepare(given, self._options(options, in_turn=False), name)
+        shown = self._previewed.plan.preview
+        return replace(shown, preset=options.smart_preset) if shown.strategy == "smart" else shown
 
-    async def is_due(self, situation: Situation, options: ContextOptions) -> bool:
+    async def fell_back(self, given: ReductionInput, options: ContextOptions, message: str, next_rung: str) -> None:
+        """Tell the listeners of plug-ins that the strategy did not help, and what is done instead."""
+        (await self._runner()).fell_back(given, options.strategy, next_rung, message)
+
+    async def is_due(self, given: ReductionInput, options: ContextOptions) -> bool:
         """Say whether the strategy's own trigger is reached; without one nothing is loaded."""
         if not (options.trigger_tokens or options.strategy_thresholds.strip()):
             return False
@@ -68,14 +79,14 @@ class Strategies:
         except SettingsError as error:
             self._tell(str(error))
             return False
-        return runner.is_due(situation, chosen, options.strategy)
+        return runner.is_due(given, chosen, options.strategy)
 
     @staticmethod
-    def prelude(situation: Situation, counter: TokenCounter) -> Mask | None:
+    def prelude(given: ReductionInput, counter: TokenCounter) -> Mask | None:
         """The ladder's lossless rung. Runs in a thread."""
-        from roo_tui.context.strategies.lossless import mask
+        from roo_tui.context.strategies import hide_duplicates
 
-        return mask(situation, counter, in_turn=situation.trigger == "automatic")
+        return hide_duplicates(given, counter, in_turn=given.trigger == "automatic")
 
     async def _runner(self) -> "Runner":
         if self._loaded is None:
@@ -83,9 +94,7 @@ class Strategies:
         return self._loaded
 
     def _load(self) -> "Runner":
-        from roo_tui.context.strategies.hooks import Hooks
-        from roo_tui.context.strategies.plugins import built_in, load_plugins
-        from roo_tui.context.strategies.runner import Runner
+        from roo_tui.context.strategies import CondenseHooks, Runner, built_in, load_plugins
 
         registry = built_in()
         extensions, problems = load_plugins(registry)
@@ -96,11 +105,11 @@ class Strategies:
         return Runner(
             registry,
             extensions,
-            Hooks(hooks.before_condense, hooks.after_condense, self._runtime.root, environment),
+            CondenseHooks(hooks.before_condense, hooks.after_condense, self._runtime.root, environment),
         )
 
     def _options(self, options: ContextOptions, *, in_turn: bool) -> "StrategyOptions":
-        from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
+        from roo_tui.context.strategies import StrategyOptions
 
         return StrategyOptions(
             self._runtime.counter,
@@ -115,7 +124,7 @@ class Strategies:
 
     def _profile_model(self, name: str) -> "ProfileModel | None":
         """Return the model of a profile that a pass names."""
-        from roo_tui.context.strategies.protocol import ProfileModel
+        from roo_tui.context.strategies import ProfileModel
 
         profile = self._runtime.settings.profiles.get(name)
         if profile is None:
@@ -123,32 +132,3 @@ class Strategies:
         model = self._runtime.models.of(profile)
         window = limits(model.info, window=profile.window, max_output=profile.max_output).window
         return ProfileModel(asker(model), Summariser(model.info, window, self._runtime.calibration.ratio(model.info)))
-
-
-def thresholds_of(text: str) -> "dict[str, Thresholds]":
-    """Return the thresholds of single strategies by id.
-
-    Raises:
-        SettingsError: the text is not JSON of the form that is asked for; the field is named.
-    """
-    from roo_tui.context.strategies.protocol import Thresholds
-
-    if not text.strip():
-        return {}
-    known = ("trigger_tokens", "stop_tokens", "min_gain_tokens")
-    try:
-        given: Any = json.loads(text)
-    except ValueError as error:
-        raise SettingsError(f"context.strategy_thresholds is not JSON: {error}") from error
-    if not isinstance(given, dict):
-        raise SettingsError("context.strategy_thresholds must be an object with a strategy's name for each key.")
-    found = {}
-    for name, values in given.items():
-        place = f"context.strategy_thresholds: {name}"
-        if not isinstance(values, dict) or not set(values) <= set(known):
-            raise SettingsError(f"{place} must be an object with {', '.join(known)}.")
-        for key, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise SettingsError(f"{place}.{key} is {value!r}, but must be a whole number from 0.")
-        found[name] = Thresholds(*(values.get(key, 0) for key in known))
-    return found

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from roo_tui.context.log import Log
+from roo_tui.context.history import Log
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, QueuedMessage, TaskInfo, TodosChanged
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.events import EntriesAppended, Event, QueueChanged

@@ -8,19 +8,19 @@ import logging
 from dataclasses import replace
 from typing import Literal
 
-from roo_tui.context.recall import recall
+from roo_tui.context.history import recall_hidden
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, TodosChanged, UserMessage
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
 from roo_tui.domain.ids import EntryId
 from roo_tui.engine.approvals import approval_key, verdict
+from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.context_gauge import ContextGauge
-from roo_tui.engine.questions import Reply
+from roo_tui.engine.questions import UserReply
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.snapshots import Snapshots
 from roo_tui.engine.task import OpenTask
 from roo_tui.prompt_files import render
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.output_limit import limit_output
 from roo_tui.tools.runner import Prepared, plan_call, run_call
 
@@ -41,7 +41,7 @@ Decision = Literal["allowed", "auto", "denied", "none"]
 class ToolCalls:
     """Runs the calls of the answers of one turn."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge, snapshots: Snapshots) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge, snapshots: Checkpointing) -> None:
         self._runtime = runtime
         self._task = task
         self._gauge = gauge
@@ -64,7 +64,7 @@ class ToolCalls:
     async def _run(self, call: ToolUse) -> bool:
         context = self._context(call)
         prepared = await plan_call(call, context)
-        if isinstance(prepared, Failure):
+        if isinstance(prepared, CallFailure):
             await self._finish(call, Outcome(prepared.for_model, view=prepared.view, is_error=True), "none")
             return False
         decision, denial = await self._decide(call, prepared.plan)
@@ -88,7 +88,7 @@ class ToolCalls:
         finally:
             self._task.emit(ToolEnded(self._task.id, call.id))
 
-    async def _decide(self, call: ToolUse, plan: Plan) -> tuple[Decision, str]:
+    async def _decide(self, call: ToolUse, plan: CallPlan) -> tuple[Decision, str]:
         """Return how the call may run, or the words that tell the model why it may not."""
         runtime, task = self._runtime, self._task
         match verdict(plan, runtime.settings.approvals, task.always_allowed, auto_approve=runtime.auto_approve):
@@ -124,7 +124,7 @@ class ToolCalls:
             return [hit.entry_id for hit in hits]
 
         async def bring_back(asked: str) -> str:
-            return await recall(asked, task.log.path(), find)
+            return await recall_hidden(asked, task.log.path(), find)
 
         return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
 
@@ -169,7 +169,7 @@ class ToolCalls:
                 await self._finish(call, outcome, "none")
 
 
-def _denial(reply: Reply) -> str:
+def _denial(reply: UserReply) -> str:
     if reply.text.strip():
         return render("replies/denied_with_reason", reason=reply.text.strip()).strip()
     return render("replies/denied").strip()

@@ -7,12 +7,12 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from roo_tui.domain.errors import CommandRefused, RooError, TaskLocked
-from roo_tui.domain.events import Event, QuestionAsked
+from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked
 from roo_tui.engine_api import EngineApi, EventSource
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.output import Output
-from roo_tui.headless.policy import answer_to
 from roo_tui.headless.record import Record
+from roo_tui.prompt_files import render
 
 
 async def run_prompt(
@@ -127,3 +127,21 @@ def cancelled_by_signals(engine: EngineApi) -> Iterator[None]:
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
+
+
+def answer_to(question: Question, *, auto_approve: bool) -> tuple[str, str]:
+    """Return the option's id and the text that go back.
+
+    Approvals are allowed with `auto_approve` and denied without, with a reason the model reads. A question that takes
+    free text is answered with the fact that no one is here; any other one with its last option, the most cautious.
+    """
+    options = [option.id for option in question.options]
+    match question.body:
+        case Approval() if auto_approve:
+            return "allow", ""
+        case Approval():
+            return "deny", render("headless/denied")
+        case Choice(free_text=True):
+            return "", render("headless/no_answer")
+        case _:
+            return (options[-1] if options else ""), ""

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,7 +11,7 @@ from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.events import CondenseEnded, EntriesAppended, Event, PromptRestored
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, PassMetrics, Truncation
-from roo_tui.domain.views import Preset
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine_api import EngineApi
 from roo_tui.headless.as_json import encode, plain
 from roo_tui.headless.exit_codes import ExitCode
@@ -64,23 +63,10 @@ async def export_task(engine: EngineApi, task_id: str, view: str, form: str, out
     return ExitCode.OK
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """How to condense; blank means what the settings say. A dry run asks no model and changes nothing."""
-
-    instructions: str = ""
-    strategy: str = ""
-    preset: Preset = ""
-    dry_run: bool = False
-
-
 async def condense_task(
-    engine: EngineApi, task_id: str, out: TextIO, wanted: Wanted | None = None, *, as_json: bool
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
 ) -> ExitCode:
     """Condense a task and print what came of it: strategy, passes, tokens, cost, what was hidden."""
-    wanted = wanted or Wanted()
-    if wanted.dry_run:
-        return await _plan_condense(engine, task_id, out, wanted, as_json=as_json)
     found: dict[EntryId, Body] = {}
     ended = CondenseEnded("", "", "failed", "The condense ended without a word. See the log file.")
 
@@ -92,7 +78,7 @@ async def condense_task(
             ended = event
 
     async def work() -> None:
-        await engine.condense(wanted.instructions, strategy=wanted.strategy, preset=wanted.preset)
+        await engine.condense(request)
         await engine.idle()
 
     async with opened(engine, task_id):
@@ -106,17 +92,22 @@ async def condense_task(
     return _CONDENSE_CODES[ended.outcome]
 
 
-async def _plan_condense(engine: EngineApi, task_id: str, out: TextIO, wanted: Wanted, *, as_json: bool) -> ExitCode:
+async def preview_condense(
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
+) -> ExitCode:
+    """Print what a condense would do now; no model is asked and nothing is changed."""
     async with opened(engine, task_id, writable=False):
-        plan = await engine.plan_condense(wanted.instructions, strategy=wanted.strategy, preset=wanted.preset)
+        found = await engine.preview_condense(request)
     if as_json:
-        print(encode({"task_id": task_id, "outcome": "planned", **plain(plan)}), file=out)
+        print(encode({"task_id": task_id, "outcome": "previewed", **plain(found)}), file=out)
         return ExitCode.OK
-    about = "about " if plan.model_calls else ""
-    calls = "1 model call" if plan.model_calls == 1 else f"{plan.model_calls} model calls"
-    change = f"{plan.tokens_before:,} → {about}{plan.tokens_after:,} tokens"
-    print(f"{plan.strategy}: {change}, {calls}, {plan.hidden:,} hidden", file=out)
-    out.writelines(f"  {line}\n" for line in (*map(_pass_line, plan.passes), *map(clean, plan.remarks)))
+    about = "about " if found.model_calls else ""
+    calls = "1 model call" if found.model_calls == 1 else f"{found.model_calls} model calls"
+    change = f"{found.tokens_before:,} → {about}{found.tokens_after:,} tokens"
+    cost = "price unknown" if found.cost_usd is None else f"{about}${found.cost_usd:.2f}"
+    name = " ".join(part for part in (found.strategy, found.preset) if part)
+    print(f"{name}: {change}, {calls}, {cost}, {found.hidden:,} hidden", file=out)
+    out.writelines(f"  {line}\n" for line in (*map(_pass_line, found.passes), *map(clean, found.remarks)))
     return ExitCode.OK
 
 

@@ -30,7 +30,7 @@ def build(profile: "Profile", *, key: str, catalog: "Catalog", demo_speed: float
 
             return AnthropicModel(info, key=key, base_url=profile.base_url)
         case "demo":
-            from roo_tui.llm.demo_model import SPEED, DemoModel
+            from roo_tui.llm.demo.model import SPEED, DemoModel
 
             return DemoModel(info, speed=SPEED if demo_speed is None else demo_speed)
         case _:

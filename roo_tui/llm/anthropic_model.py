@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from roo_tui.domain.requests import ModelEvent, ModelInfo, Request
 from roo_tui.llm import anthropic_errors, keys
-from roo_tui.llm.anthropic_stream import Answer
+from roo_tui.llm.anthropic_stream import AnswerAssembler
 from roo_tui.llm.anthropic_wire import count_body, message_body
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class AnthropicModel:
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         """Stream one answer; makes exactly one attempt (see `protocol.Model`)."""
         body = await asyncio.to_thread(message_body, request, self._info)
-        answer = Answer(self._info.provider, self._info.id)
+        answer = AnswerAssembler(self._info.provider, self._info.id)
         try:
             client = await self._connected()
             async with aclosing(_raw_events(client, body)) as events:

@@ -26,7 +26,7 @@ class _OpenBlock:
     signature: str = ""
 
 
-class Answer:
+class AnswerAssembler:
     """One answer under way. Give it every event in order, then ask for its end.
 
     A call whose input is no JSON object is never closed: where the answer was cut by a limit it ends without that

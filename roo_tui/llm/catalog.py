@@ -1,5 +1,6 @@
-"""What is known of models: windows, prices, abilities. The table is `data/models.toml`; settings may override it."""
+"""What is known of models: windows, prices, abilities. The table is `data/models.toml`; the settings may correct it."""
 
+import dataclasses
 import re
 import tomllib
 from collections.abc import Mapping
@@ -8,41 +9,44 @@ from importlib import resources
 from typing import Any
 
 from roo_tui.domain.requests import ModelInfo
+from roo_tui.llm.options import ModelFacts
 
 _DATED = re.compile(r"-(?:\d{8}|latest)\Z")
-# Names in the table (and in overrides) that differ from the field they fill.
-_FIELDS = {
-    "input": "input_usd",
-    "output": "output_usd",
-    "cache_write": "cache_write_usd",
-    "cache_read": "cache_read_usd",
-    "images": "supports_images",
-    "thinking": "supports_thinking",
-}
+_PRICES = ("input_usd", "output_usd", "cache_write_usd", "cache_read_usd")
 
 Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Known models by provider and id."""
+    """Known models by provider and id, and facts of the settings by id."""
 
     providers: Mapping[str, Table]
-    overrides: Mapping[str, Table]
+    facts: Mapping[str, ModelFacts]
 
     @classmethod
-    def load(cls, overrides: Mapping[str, Table] | None = None) -> "Catalog":
-        """Read the shipped table. `overrides` maps `provider/model` to values in the table's own names; they win."""
+    def load(cls, facts: Mapping[str, ModelFacts] | None = None) -> "Catalog":
+        """Read the shipped table; each of the `facts` beats what it says of the model."""
         text = (resources.files("roo_tui") / "data" / "models.toml").read_text(encoding="utf-8")
-        return cls(tomllib.loads(text), dict(overrides or {}))
+        return cls(tomllib.loads(text), dict(facts or {}))
 
     def info(self, provider: str, model_id: str) -> ModelInfo:
-        """Return what is known; an unknown model gets its provider's defaults, no price, and `known=False`."""
+        """Return what is known; an unknown model gets its provider's defaults, no price, and `known=False`.
+
+        A dated id means its model. A price of the settings holds for prompts of every length, so that the table's
+        tiers give way to it.
+        """
         table = self.providers.get(provider, {})
         models = table.get("models", {})
-        entry = models.get(model_id) or models.get(_DATED.sub("", model_id))
-        override = self.overrides.get(f"{provider}/{model_id}", {})
-        values = {**table.get("defaults", {}), **(entry or {}), **override}
-        fields = {_FIELDS.get(name, name): value for name, value in values.items()}
-        fields["tiers"] = tuple(tuple(tier) for tier in fields.get("tiers", ()))
-        return ModelInfo(id=model_id, provider=provider, known=bool(entry or override), **fields)
+        undated = _DATED.sub("", model_id)
+        listed = models.get(model_id) or models.get(undated) or {}
+        given = _given(self.facts.get(model_id) or self.facts.get(undated) or ModelFacts())
+        values = {**table.get("defaults", {}), **listed, **given}
+        priced = any(name in given for name in _PRICES)
+        values["tiers"] = () if priced else tuple(tuple(tier) for tier in values.get("tiers", ()))
+        return ModelInfo(id=model_id, provider=provider, known=bool(listed or given), **values)
+
+
+def _given(facts: ModelFacts) -> dict[str, float | bool]:
+    values = ((field.name, getattr(facts, field.name)) for field in dataclasses.fields(facts))
+    return {name: value for name, value in values if value is not None}

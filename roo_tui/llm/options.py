@@ -1,7 +1,12 @@
-"""Profiles: which model answers, and how it is reached. Field metadata feeds validation and the settings screen."""
+"""Settings of models: profiles say which model answers and how it is reached, model facts what it holds and costs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from roo_tui.setting_field import setting
+
+_PRICE_UNIT = "US dollars per million tokens"
+_PRICE_RANGE = (0.0, 10_000.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,66 +14,117 @@ class Profile:
     """One model with its connection. Keys are never part of a profile. `name` is the profile's name in the settings."""
 
     name: str
-    provider: str = field(
-        default="anthropic",
-        metadata={
-            "title": "Provider",
-            "sentence": "Whose interface the model speaks; demo is offline and scripted.",
-            "choices": ("anthropic", "demo"),
-        },
+    provider: str = setting(
+        "anthropic",
+        title="Provider",
+        sentence="Which provider's interface the model uses; demo is offline and scripted.",
+        choices=("anthropic", "demo"),
     )
-    model: str = field(
-        default="claude-sonnet-5-5",
-        metadata={"title": "Model", "sentence": "The model's id, as its provider writes it.", "filled": True},
+    model: str = setting(
+        "claude-sonnet-5-5",
+        title="Model",
+        sentence="The model's id, as its provider writes it.",
+        filled=True,
     )
-    base_url: str = field(
-        default="",
-        metadata={
-            "title": "Base URL",
-            "sentence": "Where the provider is reached; blank means its own address.",
-            "url": True,
-        },
+    base_url: str = setting(
+        "",
+        title="Base URL",
+        sentence="The provider's address; blank uses the official one.",
+        url=True,
     )
-    window: int = field(
-        default=0,
-        metadata={
-            "title": "Context window",
-            "sentence": "How much the model can read at once; 0 means what is known of the model.",
-            "unit": "tokens",
-            "range": (1_000, 100_000_000),
-            "also": (0,),
-        },
+    window: int = setting(
+        0,
+        title="Context window",
+        sentence="How much the model can read at once; 0 uses what is known of the model.",
+        unit="tokens",
+        range=(1_000, 100_000_000),
+        also=(0,),
     )
-    max_output: int = field(
-        default=0,
-        metadata={
-            "title": "Longest answer",
-            "sentence": "The most one answer may take; it is reserved in the window. 0 means the model's own.",
-            "unit": "tokens",
-            "range": (1, 10_000_000),
-            "also": (0,),
-        },
+    max_output: int = setting(
+        0,
+        title="Longest answer",
+        sentence="The most one answer may take. It is reserved in the context window. 0 uses the model's own limit.",
+        unit="tokens",
+        range=(1, 10_000_000),
+        also=(0,),
     )
-    threshold_percent: int | Literal["auto"] = field(
-        default=-1,
-        metadata={
-            "title": "Condense threshold",
-            "sentence": "How full the window may get with this profile; -1 means the general threshold, auto "
-            "adapts it.",
-            "unit": "% of the context window",
-            "range": (5, 100),
-            "also": (-1, "auto"),
-        },
+    threshold_percent: int | Literal["auto"] = setting(
+        -1,
+        title="Condense threshold",
+        sentence="How full the context window may get with this profile; -1 uses the general threshold.",
+        unit="% of the context window",
+        range=(5, 100),
+        also=(-1, "auto"),
     )
-    thinking: Literal["off", "adaptive"] = field(
-        default="off",
-        metadata={"title": "Thinking", "sentence": "Whether the model may reason before it answers."},
+    thinking: Literal["off", "adaptive"] = setting(
+        "off",
+        title="Thinking",
+        sentence="Whether the model may reason before it answers.",
     )
-    temperature: float | None = field(
-        default=None,
-        metadata={
-            "title": "Temperature",
-            "sentence": "How freely the model chooses its words; unset means the provider's own.",
-            "range": (0.0, 2.0),
-        },
+    temperature: float | None = setting(
+        None,
+        title="Temperature",
+        sentence="How freely the model chooses its words; not set uses the provider's default.",
+        range=(0.0, 2.0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a model holds, costs and can do, by its id; what is not set is taken from the built-in table.
+
+    The fields bear the names that they fill in `ModelInfo`.
+    """
+
+    window: int | None = setting(
+        None,
+        title="Context window",
+        sentence="How much the model can read at once.",
+        unit="tokens",
+        range=(1_000, 100_000_000),
+    )
+    max_output: int | None = setting(
+        None,
+        title="Longest answer",
+        sentence="The most one answer may take.",
+        unit="tokens",
+        range=(1, 10_000_000),
+    )
+    input_usd: float | None = setting(
+        None,
+        title="Input price",
+        sentence="US dollars per million input tokens. Costs are shown once both this and the output price are known.",
+        unit=_PRICE_UNIT,
+        range=_PRICE_RANGE,
+    )
+    output_usd: float | None = setting(
+        None,
+        title="Output price",
+        sentence="US dollars per million output tokens.",
+        unit=_PRICE_UNIT,
+        range=_PRICE_RANGE,
+    )
+    cache_write_usd: float | None = setting(
+        None,
+        title="Cache write price",
+        sentence="US dollars per million tokens written to the cache; not set uses the input price.",
+        unit=_PRICE_UNIT,
+        range=_PRICE_RANGE,
+    )
+    cache_read_usd: float | None = setting(
+        None,
+        title="Cache read price",
+        sentence="US dollars per million tokens read from the cache; not set uses the input price.",
+        unit=_PRICE_UNIT,
+        range=_PRICE_RANGE,
+    )
+    supports_images: bool | None = setting(
+        None,
+        title="Images",
+        sentence="Whether the model can see images.",
+    )
+    supports_thinking: bool | None = setting(
+        None,
+        title="Thinking",
+        sentence="Whether the model can reason before it answers.",
     )

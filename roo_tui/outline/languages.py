@@ -36,8 +36,3 @@ _LANGUAGES = {ending: language for language, endings in _ENDINGS.items() for end
 def language_of(path: str) -> str:
     """Return the name of the grammar for a file, empty where there is none. Upper and lower case are the same."""
     return _LANGUAGES.get(PurePosixPath(path.replace("\\", "/")).suffix.lower().removeprefix("."), "")
-
-
-def languages() -> tuple[str, ...]:
-    """Return the names of all grammars that files can be outlined with."""
-    return tuple(_ENDINGS)

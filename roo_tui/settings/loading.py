@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui import paths
-from roo_tui.context.options import ContextOptions
-from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
-from roo_tui.settings.schema import SECTIONS, Field, field_of, fields
+from roo_tui.context import ContextOptions
+from roo_tui.llm.options import ModelFacts, Profile
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
+from roo_tui.settings.schema import NAMED_SECTIONS, SECTIONS, Field, SettingValue, field_of, fields
 from roo_tui.settings.values import DEFAULT_PROFILE, Origin, Settings, Source
 
 VERSION = 1
 
 # A project comes from others: it may say how it wants to be worked on, not what runs unasked or where the key is sent.
 _PROJECT_MAY_SET = ("context", "checkpoints")
+
+# Settings of earlier versions, with what a file that still has one is told.
+_RETIRED = {"approvals.network": "No tool reaches the network; commands follow approvals.command."}
 
 
 def project_file(workspace: Path) -> Path:
@@ -31,13 +34,13 @@ def load(
     file: Path | None = None,
     workspace: Path | None = None,
     environ: Mapping[str, str] | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Return the settings that hold. Bad content never raises: it is left out and named in `Settings.problems`.
+    """Return the settings in force. Bad content never raises: it is left out and named in `Settings.problems`.
 
     `overrides` are dotted keys of the command line; `active.model` and `active.base_url` mean the active profile's.
-    Every setting but a profile's has a variable: `ROO_TUI_CONTEXT_THRESHOLD_PERCENT`. `ANTHROPIC_BASE_URL` fills the
-    blank base URL of Anthropic profiles.
+    Every setting but those of profiles and models has a variable: `ROO_TUI_CONTEXT_THRESHOLD_PERCENT`.
+    `ANTHROPIC_BASE_URL` fills the blank base URL of Anthropic profiles.
     """
     environ = os.environ if environ is None else environ
     origin = Origin(file, workspace, _relevant(environ), dict(overrides or {}))
@@ -56,21 +59,22 @@ def load(
 class _Values:
     """Values gathered so far, each checked when it is set."""
 
-    by_key: dict[str, Any] = field(default_factory=dict)
+    by_key: dict[str, SettingValue] = field(default_factory=dict)
     source: dict[str, Source] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    profiles: list[str] = field(default_factory=lambda: [DEFAULT_PROFILE])
+    names: dict[str, list[str]] = field(default_factory=lambda: {"profiles": [DEFAULT_PROFILE], "models": []})
 
-    def set(self, key: str, value: Any, source: Source, where: str) -> None:
+    def set(self, key: str, value: object, source: Source, where: str) -> None:
         if key == "version":
             self._check_version(value, where)
             return
-        if key.startswith("profiles.") and isinstance(value, Mapping):
-            self._add_profile(key.removeprefix("profiles."))
+        section, _, name = key.partition(".")
+        if section in NAMED_SECTIONS and isinstance(value, Mapping):
+            self._add_name(section, name)
             return
         found = field_of(key)
         if found is None:
-            self.problems.append(f"{where}: {key} is not a setting; it is kept, but has no effect.")
+            self.problems.append(f"{where}: {_unknown(key)}")
             return
         try:
             self.by_key[key] = found.check(value)
@@ -78,19 +82,29 @@ class _Values:
             nearest = found.nearest(value)
             if nearest is not None:
                 self.by_key[key] = nearest
-            used = self.by_key.get(key, found.default)
-            self.problems.append(f"{where}: {key} {error}; {_toml(used)} is used.")
+            self.problems.append(f"{where}: {key} {error}; {self.in_force(key, found)}.")
             if nearest is None:
                 return
-        if key.startswith("profiles."):
-            self._add_profile(key.removeprefix("profiles.").rpartition(".")[0])
+        if section in NAMED_SECTIONS:
+            self._add_name(section, name.rpartition(".")[0])
         self.source[key] = source
 
-    def _add_profile(self, name: str) -> None:
-        if name not in self.profiles:
-            self.profiles.append(name)
+    def _add_name(self, section: str, name: str) -> None:
+        if name not in self.names[section]:
+            self.names[section].append(name)
 
-    def _check_version(self, value: Any, where: str) -> None:
+    def in_force(self, key: str, found: Field) -> str:
+        """Return what an invalid value comes to, as the end of a sentence."""
+        used = self.by_key.get(key, found.default)
+        if used is None or used == "":
+            return "it is ignored"
+        if isinstance(used, bool):
+            return f"{str(used).lower()} is used"
+        if isinstance(used, tuple) or found.multiline:
+            return "the previous value stays in force"
+        return f"“{used}” is used" if isinstance(used, str) else f"{used} is used"
+
+    def _check_version(self, value: object, where: str) -> None:
         if not isinstance(value, int) or value > VERSION:
             self.problems.append(
                 f"{where}: version is {value!r}, but this program knows version {VERSION}; what it understands is "
@@ -99,23 +113,26 @@ class _Values:
 
     def active(self) -> str:
         name = str(self.by_key.get("profile", DEFAULT_PROFILE))
-        return name if name in self.profiles else DEFAULT_PROFILE
+        return name if name in self.names["profiles"] else DEFAULT_PROFILE
 
     def composed(self, origin: Origin) -> Settings:
         wanted = self.by_key.get("profile", DEFAULT_PROFILE)
-        if wanted not in self.profiles:
-            known = ", ".join(sorted(self.profiles))
+        if wanted not in self.names["profiles"]:
+            known = ", ".join(sorted(self.names["profiles"]))
             self.problems.append(f"There is no profile “{wanted}”; {DEFAULT_PROFILE} is used. Profiles: {known}.")
-        profiles = {name: Profile(name=name, **self._section(f"profiles.{name}", Profile)) for name in self.profiles}
         return Settings(
             profile=self.active(),
-            profiles=profiles,
+            profiles={
+                name: Profile(name=name, **self._section(f"profiles.{name}", Profile))
+                for name in self.names["profiles"]
+            },
+            models={name: ModelFacts(**self._section(f"models.{name}", ModelFacts)) for name in self.names["models"]},
             context=ContextOptions(**self._section("context", ContextOptions)),
-            approvals=Approvals(**self._section("approvals", Approvals)),
-            checkpoints=Checkpoints(**self._section("checkpoints", Checkpoints)),
-            hooks=Hooks(**self._section("hooks", Hooks)),
-            appearance=Appearance(**self._section("appearance", Appearance)),
-            source={key: self.source.get(key, "default") for key in _keys(self.profiles)},
+            approvals=ApprovalOptions(**self._section("approvals", ApprovalOptions)),
+            checkpoints=CheckpointOptions(**self._section("checkpoints", CheckpointOptions)),
+            hooks=HookOptions(**self._section("hooks", HookOptions)),
+            appearance=AppearanceOptions(**self._section("appearance", AppearanceOptions)),
+            source={key: self.source.get(key, "default") for key in self._keys()},
             problems=tuple(self.problems),
             origin=origin,
         )
@@ -123,6 +140,14 @@ class _Values:
     def _section(self, prefix: str, options: type) -> dict[str, Any]:
         keys = {option.name: f"{prefix}.{option.name}" for option in dataclasses.fields(options)}
         return {name: self.by_key[key] for name, key in keys.items() if key in self.by_key}
+
+    def _keys(self) -> Iterator[str]:
+        for setting in fields():
+            if "*" in setting.key:
+                names = self.names[setting.key.partition(".")[0]]
+                yield from (setting.key.replace("*", name, 1) for name in names)
+            else:
+                yield setting.key
 
 
 def _apply_project(values: _Values, file: Path) -> None:
@@ -143,17 +168,16 @@ def _apply_environment(values: _Values, environ: Mapping[str, str]) -> None:
         try:
             values.set(setting.key, setting.parse(text), "environment", _variable(setting))
         except ValueError as error:
-            used = values.by_key.get(setting.key, setting.default)
-            values.problems.append(f"{_variable(setting)} {error}; {_toml(used)} is used.")
+            values.problems.append(f"{_variable(setting)} {error}; {values.in_force(setting.key, setting)}.")
     if url := environ.get("ANTHROPIC_BASE_URL", ""):
-        for name in values.profiles:
+        for name in values.names["profiles"]:
             key = f"profiles.{name}.base_url"
             anthropic = values.by_key.get(f"profiles.{name}.provider", "anthropic") == "anthropic"
             if anthropic and not values.by_key.get(key):
                 values.set(key, url, "environment", "ANTHROPIC_BASE_URL")
 
 
-def _apply_overrides(values: _Values, overrides: Mapping[str, Any]) -> None:
+def _apply_overrides(values: _Values, overrides: Mapping[str, object]) -> None:
     # The active profile must be known before a part of it is replaced.
     for key, value in sorted(overrides.items(), key=lambda item: item[0].startswith("active.")):
         if key.startswith("active."):
@@ -161,7 +185,7 @@ def _apply_overrides(values: _Values, overrides: Mapping[str, Any]) -> None:
         values.set(key, value, "command line", "Command line")
 
 
-def read_toml(file: Path) -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, object]:
     """Return a TOML file's content, nothing for a file that does not exist.
 
     Raises:
@@ -177,34 +201,26 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise ValueError(f"cannot be read ({error.strerror or error})") from error
 
 
-def _read(file: Path, problems: list[str]) -> dict[str, Any]:
+def _read(file: Path, problems: list[str]) -> dict[str, object]:
     try:
         return read_toml(file)
     except ValueError as error:
-        problems.append(f"{file} {error}; nothing in it is used, and it is not changed. Mend it or move it away.")
+        problems.append(f"{file} {error}; nothing in it is used, and it is not changed. Correct it or move it away.")
         return {}
 
 
-def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield dotted keys and values; a profile's table comes before its settings, so that an empty one counts."""
+def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield dotted keys and values; a named table comes before its settings, so that an empty one counts."""
     for section, content in document.items():
-        if section == "profiles" and isinstance(content, Mapping):
-            for name, profile in content.items():
-                yield f"profiles.{name}", profile
-                if isinstance(profile, Mapping):
-                    yield from ((f"profiles.{name}.{key}", value) for key, value in profile.items())
+        if section in NAMED_SECTIONS and isinstance(content, Mapping):
+            for name, settings in content.items():
+                yield f"{section}.{name}", settings
+                if isinstance(settings, Mapping):
+                    yield from ((f"{section}.{name}.{key}", value) for key, value in settings.items())
         elif section in SECTIONS and isinstance(content, Mapping):
             yield from ((f"{section}.{key}", value) for key, value in content.items())
         else:
             yield section, content
-
-
-def _keys(profiles: list[str]) -> Iterator[str]:
-    for setting in fields():
-        if "*" in setting.key:
-            yield from (setting.key.replace("*", name, 1) for name in profiles)
-        else:
-            yield setting.key
 
 
 def _relevant(environ: Mapping[str, str]) -> dict[str, str]:
@@ -216,7 +232,7 @@ def _variable(setting: Field) -> str:
     return "ROO_TUI_" + setting.key.replace(".", "_").upper()
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"“{value}”" if isinstance(value, str) else "nothing" if value is None else str(value)
+def _unknown(key: str) -> str:
+    if key in _RETIRED:
+        return f"{key} is no longer a setting and has no effect. {_RETIRED[key]} You can remove the line."
+    return f"{key} is not a setting; it is kept, but has no effect."

@@ -1,73 +1,69 @@
-"""Settings of approvals, checkpoints and looks. Field metadata feeds validation, the settings screen and the docs."""
+"""Settings of approvals, checkpoints, hooks and the screen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from roo_tui.setting_field import setting
 
 Policy = Literal["allow", "ask", "deny"]
 
 
 @dataclass(frozen=True, slots=True)
-class Approvals:
-    """Which calls of the model run without a question, one policy for each class of effect."""
+class ApprovalOptions:
+    """Which of the model's calls run without a question, one policy for each class of effect."""
 
-    read: Policy = field(
-        default="allow",
-        metadata={"title": "Reading", "sentence": "Reading, listing and searching files of the workspace."},
+    read: Policy = setting(
+        "allow",
+        title="Reading",
+        sentence="Reading, listing and searching files of the workspace.",
     )
-    edit: Policy = field(default="ask", metadata={"title": "Editing", "sentence": "Changing files of the workspace."})
-    command: Policy = field(default="ask", metadata={"title": "Commands", "sentence": "Running commands."})
-    network: Policy = field(default="ask", metadata={"title": "Network", "sentence": "Reaching other machines."})
-    allowed_commands: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "title": "Allowed commands",
-            "sentence": "Beginnings of commands that run without a question, for example “git status”.",
-        },
+    edit: Policy = setting("ask", title="Editing", sentence="Changing files of the workspace.")
+    command: Policy = setting("ask", title="Commands", sentence="Running commands.")
+    allowed_commands: tuple[str, ...] = setting(
+        (),
+        title="Allowed commands",
+        sentence="Commands that run without a question, by how they begin, for example “git status”.",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoints:
-    """Snapshots of the workspace's files."""
+class CheckpointOptions:
+    """Checkpoints of the workspace's files."""
 
-    enabled: bool = field(
-        default=True,
-        metadata={
-            "title": "Checkpoints",
-            "sentence": "Keep snapshots of the workspace's files so that a rewind can restore them.",
-        },
+    enabled: bool = setting(
+        True,
+        title="Checkpoints",
+        sentence="Save the workspace's files as you go, so that a rewind can restore them.",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class HookOptions:
     """Commands run around a condense. Each gets a JSON object on its standard input."""
 
-    before_condense: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "title": "Before a condense",
-            "sentence": "Commands that may stop a condense, or add instructions to it.",
-        },
+    before_condense: tuple[str, ...] = setting(
+        (),
+        title="Before a condense",
+        sentence="Commands that can stop a condense or add instructions to it.",
     )
-    after_condense: tuple[str, ...] = field(
-        default=(),
-        metadata={"title": "After a condense", "sentence": "Commands that are told what came of it."},
+    after_condense: tuple[str, ...] = setting(
+        (),
+        title="After a condense",
+        sentence="Commands that receive the result of a condense.",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class AppearanceOptions:
     """How the screen looks and listens."""
 
-    theme: str = field(
-        default="",
-        metadata={"title": "Theme", "sentence": "The name of a colour theme; blank means the built-in one."},
+    theme: str = setting(
+        "",
+        title="Theme",
+        sentence="The name of a colour theme; blank uses the built-in one.",
     )
-    mouse: bool = field(
-        default=True,
-        metadata={
-            "title": "Mouse",
-            "sentence": "Use the mouse in the app; without it the terminal's own selection works.",
-        },
+    mouse: bool = setting(
+        True,
+        title="Mouse",
+        sentence="Use the mouse in the app; when off, the terminal's own text selection works.",
     )

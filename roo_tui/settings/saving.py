@@ -1,25 +1,29 @@
 """Change the user's settings file: comments, order and unknown keys stay as they are."""
 
-from collections.abc import Mapping
+import json
+import tomllib
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui import paths
 from roo_tui.atomic_file import write_text
 from roo_tui.domain.errors import SettingsError
 from roo_tui.plain_text import well_formed
 from roo_tui.settings.loading import VERSION, load, read_toml
-from roo_tui.settings.schema import field_of
+from roo_tui.settings.schema import NAMED_SECTIONS, SettingValue, field_of
+from roo_tui.settings.structured import is_in_one_place, same_content, update_table
 from roo_tui.settings.values import Settings
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 
-def save(changes: Mapping[str, Any], *, file: Path | None = None) -> Settings:
+def save(changes: Mapping[str, object], *, file: Path | None = None) -> Settings:
     """Write dotted keys (`{"context.threshold_percent": 80}`) and return the settings as they are loaded then.
 
-    `None` removes a key, so that its default holds again; `{"profiles.fast": None}` removes a profile.
+    `None` removes a key, so that its default holds again; `{"profiles.fast": None}` removes a profile. What stands as
+    tables in the file stays tables.
 
     Raises:
         SettingsError: a value is not valid, or the file is broken, newer than this program, or not writable. Nothing
@@ -29,7 +33,7 @@ def save(changes: Mapping[str, Any], *, file: Path | None = None) -> Settings:
     return load(file=file)
 
 
-def change(current: Settings, changes: Mapping[str, Any], *, keep: bool = True) -> Settings:
+def change(current: Settings, changes: Mapping[str, object], *, keep: bool = True) -> Settings:
     """Return the settings loaded anew with the changes, which hold from now on whatever other sources say.
 
     `active.` in a key means the active profile. `keep` writes the changes to the user's file; otherwise they hold for
@@ -51,39 +55,42 @@ def change(current: Settings, changes: Mapping[str, Any], *, keep: bool = True) 
     return load(file=origin.file, workspace=origin.workspace, environ=origin.environ, overrides={**overrides, **beaten})
 
 
-def _replaced(key: str, changes: Mapping[str, Any], active: str) -> bool:
+def _replaced(key: str, changes: Mapping[str, object], active: str) -> bool:
     """Say whether an override gives way; those of the active profile do so when another profile is chosen."""
     if key.startswith("active."):
         return "profile" in changes or f"profiles.{active}.{key.removeprefix('active.')}" in changes
     return key in changes
 
 
-def _holds(settings: Settings, key: str, value: Any) -> bool:
+def _holds(settings: Settings, key: str, value: SettingValue) -> bool:
     try:
-        return bool(settings.value(key) == value)
+        found = settings.value(key)
     except KeyError:
         return False
+    field = field_of(key)
+    if field and field.structure:
+        return same_content(str(found), str(value))
+    return found == value
 
 
-def _write(changes: Mapping[str, Any], file: Path) -> None:
-    document = _document(file)
-    for key, value in changes.items():
-        _put(document, _parts(key), value)
-    document["version"] = VERSION
+def _write(changes: Mapping[str, SettingValue], file: Path) -> None:
+    text = _text(file)
+    for key, value in {**changes, "version": VERSION}.items():
+        text = _with(text, key, value, file)
     try:
-        write_text(file, document.as_string())
+        write_text(file, text)
     except OSError as error:
         raise SettingsError(
             f"{file} cannot be written ({error.strerror or error}). Check the folder's permissions."
         ) from error
 
 
-def _checked(key: str, value: Any) -> Any:
+def _checked(key: str, value: object) -> SettingValue:
     found = field_of(key)
-    if value is None and (found is not None or key.startswith("profiles.")):
+    if value is None and (found is not None or key.partition(".")[0] in NAMED_SECTIONS):
         return None
     if found is None:
-        raise SettingsError(f"{key} is not a setting. See the settings table of the README.")
+        raise SettingsError(f"{key} is not a setting. The settings screen lists them all.")
     try:
         checked = found.check(value)
     except ValueError as error:
@@ -93,48 +100,100 @@ def _checked(key: str, value: Any) -> Any:
     return tuple(well_formed(part) for part in checked) if isinstance(checked, tuple) else checked
 
 
-def _document(file: Path) -> "TOMLDocument":
+def _text(file: Path) -> str:
+    """Return what the file holds, "" where there is none."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         version = read_toml(file).get("version", VERSION)
-        document = tomlkit.parse(file.read_text(encoding="utf-8-sig")) if file.exists() else tomlkit.document()
+        text = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+        tomlkit.parse(text)
     except (ValueError, TOMLKitError) as error:
         raise SettingsError(
-            f"{file} {error}; it is not overwritten. Mend it or move it away, then save again."
+            f"{file} {error}; it is not overwritten. Correct it or move it away, then save again."
         ) from error
     if not isinstance(version, int) or version > VERSION:
         raise SettingsError(
             f"{file} is of version {version}; this program knows version {VERSION}. Install a newer one."
         )
-    return document
+    return text
+
+
+def _with(text: str, key: str, value: SettingValue, file: Path) -> str:
+    """Return a settings file's text with a value put in; comments and all else stay.
+
+    A new table among keys like `context.strategy_thresholds.smart.stop_tokens = 3` would swallow the keys below it.
+    The result is therefore read again, and the value put in on a single line where it is not what was meant.
+
+    Raises:
+        SettingsError: neither way gives what was meant.
+    """
+    import tomlkit
+
+    for inline in (False, True):
+        document = tomlkit.parse(text)
+        _put(document, key, value, inline=inline)
+        changed = document.as_string()
+        if _reads_as(changed, document.unwrap()):
+            return changed
+    raise SettingsError(f"{key} cannot be saved: {file} has parts of one table in several places. Bring them together.")
+
+
+def _reads_as(text: str, meant: Mapping[str, object]) -> bool:
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return _comparable(found) == _comparable(meant)
+
+
+def _comparable(value: object) -> object:
+    """Return a value without empty tables (one that lost its last key may go), and with `nan` as what equals itself."""
+    if isinstance(value, Mapping):
+        parts = {key: _comparable(part) for key, part in value.items()}
+        return {key: part for key, part in parts.items() if part != {}}
+    if isinstance(value, list):
+        return [_comparable(part) for part in value]
+    return value if value == value else "nan"
 
 
 def _parts(key: str) -> list[str]:
-    """Split a dotted key; a profile's name may hold dots itself."""
-    if not key.startswith("profiles."):
+    """Split a dotted key; a name in it (of a profile, of a model) may hold dots itself."""
+    section, _, rest = key.partition(".")
+    if section not in NAMED_SECTIONS:
         return key.split(".")
-    name = key.removeprefix("profiles.")
     if field_of(key) is None:
-        return ["profiles", name]
-    profile, _, setting = name.rpartition(".")
-    return ["profiles", profile, setting]
+        return [section, rest]
+    name, _, setting = rest.rpartition(".")
+    return [section, name, setting]
 
 
-def _put(document: "TOMLDocument", parts: list[str], value: Any) -> None:
+def _put(document: "TOMLDocument", key: str, value: SettingValue, *, inline: bool) -> None:
+    """Put a value in; one that stands as tables is written as tables again. `inline`: new tables take one line."""
     import tomlkit
 
-    table: Any = document
-    for part in parts[:-1]:
-        if not isinstance(table.get(part), Mapping):
+    *sections, name = _parts(key)
+    table: MutableMapping[str, object] = document
+    for section in sections:
+        inner = table.get(section)
+        if not isinstance(inner, MutableMapping):
             if value is None:
                 return
-            table[part] = tomlkit.table(is_super_table=part == "profiles")
-        table = table[part]
-    if value is None:
-        table.pop(parts[-1], None)
-        return
-    if isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
-        value = tomlkit.string(value, multiline=True)
-    table[parts[-1]] = list(value) if isinstance(value, tuple) else value
+            inner = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=section in NAMED_SECTIONS)
+            table[section] = inner
+        table = inner
+    field, present = field_of(key), table.get(name)
+    if value is None or (value == "" and isinstance(present, Mapping)):
+        table.pop(name, None)
+    elif field and field.structure and isinstance(present, MutableMapping) and isinstance(value, str):
+        content = json.loads(value)
+        if inline or not is_in_one_place(present):
+            table.pop(name)
+            table[name] = tomlkit.inline_table() | content
+        else:
+            update_table(present, content)
+    elif isinstance(value, str) and "\n" in value and "\r" not in value and not value.startswith("\n"):
+        table[name] = tomlkit.string(value, multiline=True)
+    else:
+        table[name] = list(value) if isinstance(value, tuple) else value

@@ -1,47 +1,46 @@
-"""What may be set, and to what: derived from the fields of the option dataclasses and their metadata."""
+"""What may be set, and to what: derived from the fields of the option dataclasses."""
 
 import dataclasses
 import types
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from roo_tui.context.options import ContextOptions
-from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
+from roo_tui.context import ContextOptions
+from roo_tui.domain.errors import SettingsError
+from roo_tui.llm.options import ModelFacts, Profile
+from roo_tui.setting_field import Setting, setting_of
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
+from roo_tui.settings.structured import json_text
+
+SettingValue: TypeAlias = bool | int | float | str | tuple[str, ...] | None
 
 SECTIONS: dict[str, type] = {
     "context": ContextOptions,
-    "approvals": Approvals,
-    "checkpoints": Checkpoints,
-    "hooks": Hooks,
-    "appearance": Appearance,
+    "approvals": ApprovalOptions,
+    "checkpoints": CheckpointOptions,
+    "hooks": HookOptions,
+    "appearance": AppearanceOptions,
 }
+# Sections of tables that bear names of the user's choice: `[profiles.fast]`, `[models."my-model"]`.
+NAMED_SECTIONS: dict[str, type] = {"profiles": Profile, "models": ModelFacts}
+
+_YES_AND_NO = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field(Setting):
     """One setting: what a form, a check and a page of documentation need to know.
 
-    `key` is dotted; a profile's settings have `*` in place of its name. `kind` is bool, int, float, str or tuple (of
-    texts). `choices` is empty where any value of the kind is valid; `range` is inclusive; `also` are valid values
-    outside it. `optional` says that it can be unset (`None`). `clamp` says that a number out of range is moved into it.
+    `key` is dotted; a setting of a named section has `*` in place of the name. `kind` is bool, int, float, str or tuple
+    (of texts). `optional` says that it can be unset (`None`).
     """
 
     key: str
     kind: type
-    default: Any
-    title: str
-    sentence: str
-    unit: str = ""
-    choices: tuple[str, ...] = ()
-    range: tuple[float, float] | None = None
-    also: tuple[float | str, ...] = ()
+    default: SettingValue
     optional: bool = False
-    clamp: bool = False
-    multiline: bool = False
-    filled: bool = False
-    url: bool = False
 
     @property
     def valid(self) -> str:
@@ -51,7 +50,7 @@ class Field:
         if self.kind in (int, float):
             number = "a whole number" if self.kind is int else "a number"
             if self.range:
-                number += f" from {self.range[0]:g} to {self.range[1]:.10g}"
+                number += f" from {self.range[0]:,.10g} to {self.range[1]:,.10g}"
             return _any_of((number, *(f"{value}" for value in self.also)))
         if self.url:
             return "an address that begins with http:// or https://, or blank"
@@ -59,62 +58,75 @@ class Field:
             return "true or false"
         if self.kind is tuple:
             return "a list of texts"
+        if self.structure:
+            return "JSON text or a table"
         return "text that is not blank" if self.filled else "text"
 
-    def check(self, value: Any) -> Any:
-        """Return the value as the settings hold it (a list becomes a tuple, a whole number a float where one is due).
+    def check(self, value: object) -> SettingValue:
+        """Return the value as the settings hold it.
+
+        A list becomes a tuple, a whole number a float where one is due, a table JSON text.
 
         Raises:
             ValueError: it is not valid; the text ends a sentence that begins with the key.
         """
         if value is None and self.optional:
             return None
-        if not self._fits(value):
-            raise ValueError(f"is {_shown(value)}, but must be {self.valid}")
-        if self.kind is tuple:
+        if self.structure and isinstance(value, str | dict):
+            return self._structured(self.structure, value)
+        if isinstance(value, list | tuple) and self.kind is tuple and all(isinstance(part, str) for part in value):
             return tuple(value)
-        return float(value) if self.kind is float else value
+        if isinstance(value, bool | int | float | str) and self._fits(value):
+            return float(value) if self.kind is float else value
+        raise ValueError(f"is {_shown(value)}, but must be {self.valid}")
 
-    def nearest(self, value: Any) -> Any:
+    def nearest(self, value: object) -> SettingValue:
         """Return the valid number nearest to an invalid one, None where there is no such thing."""
-        if self.clamp and self.range and type(value) is int:
-            return self.kind(min(max(value, self.range[0]), self.range[1]))
+        if self.clamp and self.range and isinstance(value, int) and not isinstance(value, bool):
+            nearest = min(max(value, self.range[0]), self.range[1])
+            return int(nearest) if self.kind is int else nearest
         return None
 
-    def parse(self, text: str) -> Any:
+    def parse(self, text: str) -> SettingValue:
         """Return the value that a text (of an environment variable, of a form) means; lists are separated by commas.
 
         Raises:
             ValueError: as `check` does.
         """
-        value: Any = text.strip() if self.kind is not str else text
-        if self.optional and value == "":
+        if self.kind is str:
+            return self.check(text)
+        text = text.strip()
+        if self.optional and not text:
             return None
         if self.kind is bool:
-            value = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False}.get(
-                value.lower(), False if value.lower() == "no" else value
-            )
-        elif self.kind is tuple:
-            value = tuple(part.strip() for part in value.split(",") if part.strip())
-        elif self.kind in (int, float):
-            try:
-                value = self.kind(value)
-            except ValueError:
-                pass  # `check` says what would be valid
-        return self.check(value)
+            return self.check(_YES_AND_NO.get(text.lower(), text))
+        if self.kind is tuple:
+            return self.check([part.strip() for part in text.split(",") if part.strip()])
+        try:
+            number = int(text) if self.kind is int else float(text)
+        except ValueError:
+            return self.check(text)
+        return self.check(number)
 
-    def _fits(self, value: Any) -> bool:
+    def _structured(self, read: Callable[[str], object], value: object) -> str:
+        try:
+            text = json_text(value)
+            if text:
+                read(text)
+        except SettingsError as error:
+            raise ValueError(f"cannot be used: {error}") from error
+        return text
+
+    def _fits(self, value: float | str) -> bool:
         if any(value == other and type(value) is type(other) for other in self.also):
             return True
-        if self.kind is tuple:
-            return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
-        if self.kind is str:
-            return isinstance(value, str) and self._text_fits(value)
-        if self.kind is bool:
-            return isinstance(value, bool)
-        if isinstance(value, bool) or not isinstance(value, (int, float) if self.kind is float else int):
-            return False
-        return not self.range or self.range[0] <= value <= self.range[1]
+        if isinstance(value, str):
+            return self.kind is str and self._text_fits(value)
+        if isinstance(value, bool):
+            return self.kind is bool
+        if self.kind is float or (self.kind is int and isinstance(value, int)):
+            return not self.range or self.range[0] <= value <= self.range[1]
+        return False
 
     def _text_fits(self, value: str) -> bool:
         if self.choices:
@@ -126,50 +138,57 @@ class Field:
 
 @cache
 def _all() -> dict[str, Field]:
-    found = [Field("profile", str, "default", "Profile", "The profile that is used.", filled=True)]
+    chosen = Field(
+        key="profile", kind=str, default="default", title="Profile", sentence="The profile in use.", filled=True
+    )
+    found = [chosen]
     for section, options in SECTIONS.items():
         found += _fields_of(options, section)
-    found += _fields_of(Profile, "profiles.*")
+    for section, options in NAMED_SECTIONS.items():
+        found += _fields_of(options, f"{section}.*")
     return {field.key: field for field in found}
 
 
 def fields() -> list[Field]:
-    """Return every setting in the order of the form: the chosen profile, the sections, then a profile's own."""
+    """Return every setting in the order of the form: the chosen profile, the sections, then the named sections."""
     return list(_all().values())
 
 
 def field_of(key: str) -> Field | None:
     """Return the setting that a dotted key names (`profiles.fast.model` too), None if there is none."""
-    head, _, name = key.rpartition(".")
-    if head.startswith("profiles.") and head != "profiles.":
-        return _all().get(f"profiles.*.{name}")
-    return None if "*" in key else _all().get(key)
+    section, named, rest = key.partition(".")
+    if section not in NAMED_SECTIONS:
+        return _all().get(key)
+    name, dot, setting = rest.rpartition(".")
+    return _all().get(f"{section}.*.{setting}") if named and name and dot else None
 
 
-def _fields_of(options: type, prefix: str) -> list[Field]:
+def _fields_of(options: type, prefix: str) -> Iterator[Field]:
     hints = get_type_hints(options)
-    return [
-        _field(f"{prefix}.{field.name}", hints[field.name], field.default, dict(field.metadata))
-        for field in dataclasses.fields(options)
-        if field.metadata
-    ]
+    for field in dataclasses.fields(options):
+        about = setting_of(field)
+        if about is not None and field.default is not dataclasses.MISSING:
+            yield _field(f"{prefix}.{field.name}", hints[field.name], field.default, about)
 
 
-def _field(key: str, hint: Any, default: Any, metadata: dict[str, Any]) -> Field:
+def _field(key: str, hint: object, default: SettingValue, about: Setting) -> Field:
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    optional = type(None) in parts
-    hint = next(part for part in parts if part is not type(None))
-    if get_origin(hint) is Literal:
-        metadata.setdefault("choices", get_args(hint))
-        hint = str
-    kind = get_origin(hint) or hint
-    return Field(key=key, kind=kind, default=default, optional=optional, **metadata)
+    kind, *_ = (part for part in parts if part is not type(None))
+    if get_origin(kind) is Literal:
+        about, kind = dataclasses.replace(about, choices=get_args(kind)), str
+    return Field(
+        key=key,
+        kind=get_origin(kind) or kind,
+        default=default,
+        optional=type(None) in parts,
+        **{field.name: getattr(about, field.name) for field in dataclasses.fields(about)},
+    )
 
 
 def _any_of(choices: tuple[str, ...]) -> str:
     return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = f"“{value}”" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 80 else text[:79] + "…"

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from roo_tui.context.options import ContextOptions
-from roo_tui.llm.options import Profile
-from roo_tui.settings.options import Appearance, Approvals, Checkpoints, Hooks
+from roo_tui.context import ContextOptions
+from roo_tui.llm.options import ModelFacts, Profile
+from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
+from roo_tui.settings.schema import NAMED_SECTIONS, SettingValue, field_of
 
 Source = Literal["default", "user file", "project file", "environment", "command line"]
 
@@ -25,24 +26,26 @@ class Origin:
     file: Path | None = None
     workspace: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting with its value; always valid.
 
-    `profiles` always has `default` and the one `profile` names. `source` maps each dotted key to where its value came
-    from. `problems` are sentences about values that could not be used, each naming file, key, value and what is valid.
+    `profiles` always has `default` and the one `profile` names; `models` has facts by a model's id. `source` maps each
+    dotted key to where its value came from. `problems` are sentences about values that could not be used, each naming
+    file, key, value and what is valid.
     """
 
     profile: str = DEFAULT_PROFILE
     profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_PROFILE: Profile(name=DEFAULT_PROFILE)})
+    models: Mapping[str, ModelFacts] = field(default_factory=dict)
     context: ContextOptions = field(default_factory=ContextOptions)
-    approvals: Approvals = field(default_factory=Approvals)
-    checkpoints: Checkpoints = field(default_factory=Checkpoints)
-    hooks: Hooks = field(default_factory=Hooks)
-    appearance: Appearance = field(default_factory=Appearance)
+    approvals: ApprovalOptions = field(default_factory=ApprovalOptions)
+    checkpoints: CheckpointOptions = field(default_factory=CheckpointOptions)
+    hooks: HookOptions = field(default_factory=HookOptions)
+    appearance: AppearanceOptions = field(default_factory=AppearanceOptions)
     source: Mapping[str, Source] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     origin: Origin = field(default_factory=Origin)
@@ -52,17 +55,18 @@ class Settings:
         """The profile that is in use."""
         return self.profiles[self.profile]
 
-    def value(self, key: str) -> Any:
+    def value(self, key: str) -> SettingValue:
         """Return the value of a dotted key, for example `context.threshold_percent` or `profiles.default.model`.
 
         Raises:
             KeyError: there is no such setting.
         """
+        if field_of(key) is None:
+            raise KeyError(key)
         section, _, name = key.partition(".")
-        try:
-            if section == "profiles":
-                profile, _, name = name.rpartition(".")
-                return getattr(self.profiles[profile], name)
-            return getattr(getattr(self, section), name) if name else getattr(self, key)
-        except AttributeError:
-            raise KeyError(key) from None
+        holder: object = getattr(self, section) if name else self
+        if section in NAMED_SECTIONS:
+            named, _, name = name.rpartition(".")
+            holder = getattr(self, section)[named]
+        value: SettingValue = getattr(holder, name or section)
+        return value

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 from roo_tui.domain.errors import CheckpointError
 from roo_tui.domain.views import FileChange
 from roo_tui.store.restoring import apply, blocked_paths
-from roo_tui.store.shadow_git import ABSENT, Change, ShadowGit
+from roo_tui.store.shadow_git import ABSENT, ShadowGit, TreeChange
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ class Checkpoints:
             after, _ = await self._working_tree()
             return Restored(before, after, tuple(change.path for change in changes), blocked)
 
-    async def _move(self, before: str, tree: str, changes: Sequence[Change]) -> None:
+    async def _move(self, before: str, tree: str, changes: Sequence[TreeChange]) -> None:
         """Apply the changes, or take back what was done of them."""
         back = [change.reversed() for change in changes]
         new = await self._git.stage(tree, changes, "new")
@@ -187,7 +187,7 @@ class Checkpoints:
         journal.unlink()
         logger.warning("put back %d files of an interrupted restore", len(ours))
 
-    async def _plan(self, working: str, tree: str) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    async def _plan(self, working: str, tree: str) -> tuple[tuple[TreeChange, ...], tuple[str, ...]]:
         """Return the changes from the working files to a tree, and apart from them the paths that must stay."""
         changes = await self._git.changes(working, tree)
         blocked = await asyncio.to_thread(blocked_paths, self._workspace, changes)
@@ -252,7 +252,7 @@ def _verdict(path: Path) -> Literal["keep", "gone", "skip"]:
     return "keep" if readable else "skip"
 
 
-def _file_change(change: Change, *, conflict: bool = False) -> FileChange:
+def _file_change(change: TreeChange, *, conflict: bool = False) -> FileChange:
     action: Literal["restore", "delete", "create"] = "restore"
     if change.new_mode == ABSENT:
         action = "delete"

@@ -7,10 +7,10 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from roo_tui.store.shadow_git import ABSENT, EXECUTABLE, LINK, Change
+from roo_tui.store.shadow_git import ABSENT, EXECUTABLE, LINK, TreeChange
 
 
-def blocked_paths(root: Path, changes: Sequence[Change]) -> frozenset[str]:
+def blocked_paths(root: Path, changes: Sequence[TreeChange]) -> frozenset[str]:
     """Return the paths that cannot be written without losing something that no snapshot holds.
 
     That is a file in the place of the path, of one of its parents, or inside a folder in its place, which is ignored,
@@ -22,7 +22,7 @@ def blocked_paths(root: Path, changes: Sequence[Change]) -> frozenset[str]:
     )
 
 
-def apply(root: Path, changes: Sequence[Change], staged: Path) -> None:
+def apply(root: Path, changes: Sequence[TreeChange], staged: Path) -> None:
     """Delete and write files as the changes say, taking contents from `staged`. May be repeated.
 
     A file keeps its permissions but for the executable bit. Folders left empty go.
@@ -39,7 +39,7 @@ def apply(root: Path, changes: Sequence[Change], staged: Path) -> None:
             _write(staged / change.path, root / change.path, change.new_mode)
 
 
-def _is_blocked(root: Path, change: Change, going: set[str]) -> bool:
+def _is_blocked(root: Path, change: TreeChange, going: set[str]) -> bool:
     parts = change.path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])

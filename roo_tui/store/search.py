@@ -47,7 +47,7 @@ _KIND_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """An entry that matches."""
 
     task_id: TaskId
@@ -80,7 +80,7 @@ class Search:
         while await self._database.write(lambda connection: _index_batch(connection, task_id)):
             pass
 
-    async def find(self, query: str, *, task_id: TaskId | None = None, limit: int = 50) -> list[Hit]:
+    async def find(self, query: str, *, task_id: TaskId | None = None, limit: int = 50) -> list[SearchHit]:
         """Return the entries of a task (of all tasks) that hold words of the query, best first.
 
         Words match by their stem and as beginnings; a "quoted phrase" matches as it stands. A query without a word
@@ -91,14 +91,14 @@ class Search:
             return []
         await self.catch_up(task_id)
 
-        def work(connection: sqlite3.Connection) -> list[Hit]:
+        def work(connection: sqlite3.Connection) -> list[SearchHit]:
             rows = connection.execute(
                 "SELECT task_id, entry_id FROM search_words JOIN search_entries ON document = search_words.rowid"
                 " WHERE search_words MATCH ?1 AND (?2 IS NULL OR task_id = ?2)"
                 " ORDER BY bm25(search_words, 1.0, 2.0), document DESC LIMIT ?3",
                 (match, task_id, limit),
             )
-            return [Hit(*row) for row in rows]
+            return [SearchHit(*row) for row in rows]
 
         return await self._database.run(work)
 

@@ -50,7 +50,7 @@ _ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding !diff\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TreeChange:
     """One path that differs between two trees. A mode is `ABSENT` where the path does not exist."""
 
     path: str
@@ -59,9 +59,9 @@ class Change:
     added: int = 0
     removed: int = 0
 
-    def reversed(self) -> "Change":
+    def reversed(self) -> "TreeChange":
         """Return the change that takes this one back."""
-        return Change(self.path, self.new_mode, self.old_mode, self.removed, self.added)
+        return TreeChange(self.path, self.new_mode, self.old_mode, self.removed, self.added)
 
 
 class ShadowGit:
@@ -153,7 +153,7 @@ class ShadowGit:
         """Return the NUL-separated names that a git command prints."""
         return [name for name in (await self.run(*arguments, index=index)).split(b"\0") if name]
 
-    async def changes(self, from_tree: str, to_tree: str) -> tuple[Change, ...]:
+    async def changes(self, from_tree: str, to_tree: str) -> tuple[TreeChange, ...]:
         """Return what differs between two trees, by path, with lines added and removed (0 for binary files)."""
         if from_tree == to_tree:
             return ()
@@ -169,7 +169,7 @@ class ShadowGit:
             else:
                 added, removed, path = item.split(b"\t", 2)
                 lines[path] = (0, 0) if added == b"-" else (int(added), int(removed))
-        return tuple(Change(os.fsdecode(path), *modes[path], *lines.get(path, (0, 0))) for path in sorted(modes))
+        return tuple(TreeChange(os.fsdecode(path), *modes[path], *lines.get(path, (0, 0))) for path in sorted(modes))
 
     async def latest(self) -> tuple[str, str]:
         """Return commit and tree of the newest snapshot, both empty before the first."""
@@ -183,7 +183,7 @@ class ShadowGit:
         await self.run("update-ref", _BRANCH, commit)
         return commit
 
-    async def stage(self, tree: str, changes: Iterable[Change], name: str) -> Path:
+    async def stage(self, tree: str, changes: Iterable[TreeChange], name: str) -> Path:
         """Write the files that the changes lead to into a folder of the scratch space, and return it."""
         folder = self.scratch / name
         folder.mkdir()

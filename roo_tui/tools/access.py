@@ -2,34 +2,35 @@
 
 import asyncio
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.prompt_files import placeholders, render
-from roo_tui.tools.base import Failure, Outcome, ToolContext
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.tools.base import CallFailure, Outcome, ToolContext
+from roo_tui.workspace.files import Location
 
 
-async def locate(context: ToolContext, path: str) -> Location | Failure:
+async def locate(context: ToolContext, path: str) -> Location | CallFailure:
     """Return where a path leads, or a failure if no file can be there or `.rooignore` hides it."""
 
     def look() -> Location:
         location = context.workspace.resolve(path)
         if context.workspace.is_ignored(location):
-            raise Refused("ignored", location.shown)
+            raise PathRefused("ignored", location.shown)
         return location
 
     try:
         return await asyncio.to_thread(look)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
 
 
-def refusal(error: Refused) -> Failure:
-    """Return the refusal of a path in words for the model (`prompts/replies/refused_<reason>.md`)."""
-    name = f"replies/refused_{error.reason}"
+def refusal(error: PathRefused) -> CallFailure:
+    """Return the refusal of a path in words for the model (`prompts/refusals.md`, a section per reason)."""
+    name = f"refusals/{error.reason}"
     values = {"path": error.path, "detail": error.detail}
-    return Failure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
+    return CallFailure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
 
 
-def refused_outcome(error: Refused) -> Outcome:
+def refused_outcome(error: PathRefused) -> Outcome:
     """Return the refusal of a path as the outcome of a run."""
     return Outcome(refusal(error).for_model, is_error=True, detail=error.reason.replace("_", " "))
 

@@ -1,30 +1,52 @@
 """Tool: change parts of a file with SEARCH/REPLACE blocks. All blocks are applied, or none."""
 
 import asyncio
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Failure, Outcome, Plan, ToolContext
-from roo_tui.tools.diff_blocks import Block, MalformedDiff, parse_blocks
-from roo_tui.tools.diff_match import NoPlace, Place, find_place
+from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
+from roo_tui.tools.diff_match import MatchedLines, NoMatch, find_match
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import line_ends_of
+
+
+@dataclass(frozen=True, slots=True)
+class DiffBlock:
+    """Lines to find and lines to put there, without their ends; `start_line` is 1-based, 0 where not given."""
+
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+    start_line: int = 0
+
+
+class MalformedDiff(Exception):
+    """The diff cannot be read at `line` (1-based): `found` stands there instead of `expected`."""
+
+    def __init__(self, line: int, found: str, expected: str) -> None:
+        super().__init__(f"line {line}: {found} instead of {expected}")
+        self.line = line
+        self.found = found
+        self.expected = expected
+
 
 _SHOWN_LINES = 60
 
 
 class ApplyDiffArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    diff: str = Field(description="One or more SEARCH/REPLACE blocks.")
+    path: str
+    diff: str
 
 
 class ApplyDiff:
@@ -33,61 +55,61 @@ class ApplyDiff:
     name: ClassVar[str] = "apply_diff"
     Arguments: ClassVar[type[BaseModel]] = ApplyDiffArguments
 
-    async def plan(self, arguments: ApplyDiffArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ApplyDiffArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path)
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         return await asyncio.to_thread(_plan, context, location, well_formed(arguments.diff))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         return await carry_out(plan, context)
 
 
-def _plan(context: ToolContext, location: Location, diff: str) -> Plan | Failure:
+def _plan(context: ToolContext, location: Location, diff: str) -> CallPlan | CallFailure:
     try:
         original = context.workspace.read_for_edit(location)
         if original is None:
-            raise Refused("missing", location.shown)
+            raise PathRefused("missing", location.shown)
         blocks = parse_blocks(diff)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
     except MalformedDiff as error:
-        words = render("replies/diff_malformed", line=error.line, found=error.found, expected=error.expected)
-        return Failure(words, title=location.shown)
+        words = render("tools/apply_diff/malformed", line=error.line, found=error.found, expected=error.expected)
+        return CallFailure(words, title=location.shown)
     places, problems = find_places(original.text, blocks)
     if problems:
-        words = render("replies/diff_refused", path=location.shown, problems="\n\n".join(problems))
-        return Failure(words, title=location.shown)
+        words = render("tools/apply_diff/refused", path=location.shown, problems="\n\n".join(problems))
+        return CallFailure(words, title=location.shown)
     text = replace_places(original.text, places)
-    report = render("replies/diff_applied", path=location.shown, places=_report(places))
+    report = render("tools/apply_diff/applied", path=location.shown, places=_report(places))
     return plan_change(context, location, original, text, "edit", report)
 
 
-def find_places(text: str, blocks: Sequence[Block]) -> tuple[list[Place], list[str]]:
+def find_places(text: str, blocks: Sequence[DiffBlock]) -> tuple[list[MatchedLines], list[str]]:
     """Return the place of each block in file order, and what is wrong with the blocks that have none."""
     lines = lines_of(text)
-    places: list[Place] = []
+    places: list[MatchedLines] = []
     problems: list[str] = []
     for number, block in enumerate(blocks, 1):
         if not any(block.search):
             if lines:
-                problems.append(render("replies/diff_search_empty", number=number))
+                problems.append(render("tools/apply_diff/search_empty", number=number))
             else:
-                places.append(Place(0, 0, block.replace))
+                places.append(MatchedLines(0, 0, block.replace))
             continue
-        found = find_place(lines, block.search, block.replace, block.start_line)
-        if isinstance(found, Place):
+        found = find_match(lines, block.search, block.replace, block.start_line)
+        if isinstance(found, MatchedLines):
             places.append(found)
         else:
             problems.append(_problem(number, found, lines))
     places.sort(key=lambda place: place.start)
     for before, after in pairwise(places):
         if after.start < before.end or after.start == before.start:
-            problems.append(render("replies/diff_overlap", first=after.start + 1, last=min(before.end, after.end)))
+            problems.append(render("tools/apply_diff/overlap", first=after.start + 1, last=min(before.end, after.end)))
     return places, problems
 
 
-def replace_places(text: str, places: Sequence[Place]) -> str:
+def replace_places(text: str, places: Sequence[MatchedLines]) -> str:
     """Return the text with the places (in order, not overlapping) replaced; everything else stays byte for byte.
 
     New lines end as the lines they replace, or as most of the file.
@@ -111,17 +133,17 @@ def replace_places(text: str, places: Sequence[Place]) -> str:
     return "".join(line + end for line, end in zip(lines, ends, strict=True))
 
 
-def _problem(number: int, found: NoPlace, lines: Sequence[str]) -> str:
+def _problem(number: int, found: NoMatch, lines: Sequence[str]) -> str:
     if found.places:
         starts = ", ".join(str(start + 1) for start in found.places[:10])
-        return render("replies/diff_ambiguous", number=number, lines=starts)
+        return render("tools/apply_diff/ambiguous", number=number, lines=starts)
     if found.closest is None:
-        return render("replies/diff_nothing_like_it", number=number)
+        return render("tools/apply_diff/nothing_similar", number=number)
     place = found.closest
     end = min(place.end, len(lines))
     shown = [f"{at + 1} | {lines[at]}" for at in range(place.start, min(end, place.start + _SHOWN_LINES))]
     return render(
-        "replies/diff_not_found",
+        "tools/apply_diff/not_found",
         number=number,
         first=place.start + 1,
         last=end,
@@ -130,7 +152,7 @@ def _problem(number: int, found: NoPlace, lines: Sequence[str]) -> str:
     )
 
 
-def _report(places: Sequence[Place]) -> str:
+def _report(places: Sequence[MatchedLines]) -> str:
     """Return a line for each place: its lines before and after, and how it was found if not exactly."""
     rows: list[str] = []
     shift = 0
@@ -140,10 +162,10 @@ def _report(places: Sequence[Place]) -> str:
         shift += len(place.replace) - (place.end - place.start)
         values = {"old": _span(first, place.end), "new": _span(new_first, new_last)}
         if place.how == "exact":
-            rows.append(render("replies/diff_place", **values))
+            rows.append(render("tools/apply_diff/place", **values))
         else:
             similarity = round(100 * place.similarity)
-            rows.append(render("replies/diff_place_inexact", **values, how=place.how, similarity=similarity))
+            rows.append(render("tools/apply_diff/place_inexact", **values, how=place.how, similarity=similarity))
     return "\n".join(rows)
 
 
@@ -151,3 +173,74 @@ def _span(first: int, last: int) -> str:
     if last < first:
         return "none"
     return str(first) if first == last else f"{first}–{last}"
+
+
+_SEARCH = re.compile(r"<{7} ?SEARCH>?\s*\Z")
+_DIVIDE = re.compile(r"={7}\s*\Z")
+_REPLACE = re.compile(r">{7} ?REPLACE\s*\Z")
+_HEADER = re.compile(r":(start|end)_line:\s*(\d+)\s*\Z")
+_RULE = re.compile(r"-{7}\s*\Z")
+_MARKS = (_SEARCH, _DIVIDE, _REPLACE, _HEADER, _RULE)
+
+
+def parse_blocks(diff: str) -> list[DiffBlock]:
+    """Return the blocks of a diff, at least one. Blank lines and code fences around blocks are passed over.
+
+    Raises:
+        MalformedDiff: something else stands around the blocks, or a block is not complete.
+    """
+    lines = diff.replace("\r\n", "\n").split("\n")
+    blocks: list[DiffBlock] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if _SEARCH.match(line):
+            block, at = _block(lines, at + 1)
+            blocks.append(block)
+        elif not line.strip() or line.startswith("```"):
+            at += 1
+        else:
+            raise _unexpected(lines, at, "<<<<<<< SEARCH")
+    if not blocks:
+        raise _unexpected(lines, len(lines), "<<<<<<< SEARCH")
+    return blocks
+
+
+def escape(line: str) -> str:
+    """Return a line of content as it must be written in a block."""
+    return "\\" + line if _is_mark(line.lstrip("\\")) else line
+
+
+def _block(lines: list[str], at: int) -> tuple[DiffBlock, int]:
+    start_line = 0
+    while at < len(lines) and (header := _HEADER.match(lines[at])):
+        if header[1] == "start":
+            start_line = int(header[2])
+        at += 1
+    if at < len(lines) and _RULE.match(lines[at]):
+        at += 1
+    search, at = _content(lines, at, _DIVIDE, "=======")
+    replace, at = _content(lines, at, _REPLACE, ">>>>>>> REPLACE")
+    return DiffBlock(search, replace, start_line), at
+
+
+def _content(lines: list[str], at: int, end: re.Pattern[str], expected: str) -> tuple[tuple[str, ...], int]:
+    content: list[str] = []
+    while at < len(lines):
+        line = lines[at]
+        if end.match(line):
+            return tuple(content), at + 1
+        if any(mark.match(line) for mark in (_SEARCH, _DIVIDE, _REPLACE)):
+            break
+        content.append(line[1:] if line.startswith("\\") and _is_mark(line.lstrip("\\")) else line)
+        at += 1
+    raise _unexpected(lines, at, expected)
+
+
+def _is_mark(line: str) -> bool:
+    return any(mark.match(line) for mark in _MARKS)
+
+
+def _unexpected(lines: list[str], at: int, expected: str) -> MalformedDiff:
+    found = f"“{lines[at][:80]}”" if at < len(lines) else "the end"
+    return MalformedDiff(min(at, len(lines) - 1) + 1, found, expected)

@@ -6,6 +6,9 @@ from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from roo_tui.prompt_files import render
+from roo_tui.tools.base import Tool
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -15,12 +18,17 @@ class ToolArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
-def schema(arguments: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of the input object: no titles, no references, `additionalProperties` false."""
-    raw = arguments.model_json_schema()
+def schema(tool: Tool) -> dict[str, Any]:
+    """Return the JSON schema of a tool's input object, each argument described as the tool's prompt file has it.
+
+    It has no titles and no references, and `additionalProperties` is false.
+    """
+    raw = tool.Arguments.model_json_schema()
     definitions = raw.pop("$defs", {})
     cleaned: dict[str, Any] = _clean(raw, definitions)
     cleaned.pop("description", None)
+    for argument, shape in cleaned["properties"].items():
+        shape["description"] = render(f"tools/{tool.name}/argument_{argument}")
     return cleaned | {"additionalProperties": False}
 
 
@@ -49,14 +57,14 @@ def problems(error: ValidationError) -> str:
     )
 
 
-def described(arguments: type[BaseModel]) -> str:
+def described(tool: Tool) -> str:
     """Return the arguments a tool takes, a line each."""
-    shape = schema(arguments)
+    shape = schema(tool)
     required = shape.get("required", [])
     return "\n".join(
         f"- {name} ({value.get('type', 'any')}, {'required' if name in required else 'optional'}):"
-        f" {value.get('description', '')}".rstrip(" :")
-        for name, value in shape.get("properties", {}).items()
+        f" {value['description']}"
+        for name, value in shape["properties"].items()
     )
 
 

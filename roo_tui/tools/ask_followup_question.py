@@ -9,14 +9,12 @@ from roo_tui.domain.views import TextView
 from roo_tui.plain_text import one_line, well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 
 class AskFollowupQuestionArguments(ToolArguments):
-    question: str = Field(min_length=1, description="The question, clear without further reading.")
-    suggestions: list[str] = Field(
-        default_factory=list, max_length=4, description="Up to 4 answers to pick from, each complete in itself."
-    )
+    question: str = Field(min_length=1)
+    suggestions: list[str] = Field(default_factory=list, max_length=4)
 
 
 class AskFollowupQuestion:
@@ -25,14 +23,18 @@ class AskFollowupQuestion:
     name: ClassVar[str] = "ask_followup_question"
     Arguments: ClassVar[type[BaseModel]] = AskFollowupQuestionArguments
 
-    async def plan(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+    async def plan(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         question = well_formed(arguments.question)
         suggestions = tuple(text for text in map(well_formed, arguments.suggestions) if text.strip())
-        return Plan(one_line(question), Effect.ASK, TextView(question, True), state=(question, suggestions))
+        return CallPlan(one_line(question), Effect.ASK, TextView(question, True), state=(question, suggestions))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
-        words = render("replies/answer", answer=answer) if answer else render("replies/no_answer")
+        words = (
+            render("tools/ask_followup_question/answer", answer=answer)
+            if answer
+            else render("tools/ask_followup_question/no_answer")
+        )
         view = TextView(f"{question}\n\n> {answer}" if answer else question, True)
         return Outcome(words, view, CallFacts("question"), detail=one_line(answer, 60))

@@ -9,13 +9,11 @@ from roo_tui.domain.views import TextView
 from roo_tui.plain_text import one_line, well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 
 class AttemptCompletionArguments(ToolArguments):
-    result: str = Field(
-        min_length=1, description="What was done and checked, and what is left; no question at the end."
-    )
+    result: str = Field(min_length=1)
 
 
 class AttemptCompletion:
@@ -24,9 +22,9 @@ class AttemptCompletion:
     name: ClassVar[str] = "attempt_completion"
     Arguments: ClassVar[type[BaseModel]] = AttemptCompletionArguments
 
-    async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+    async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         result = well_formed(arguments.result)
-        return Plan(one_line(result), Effect.FINISH, TextView(result, True))
+        return CallPlan(one_line(result), Effect.FINISH, TextView(result, True))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
-        return Outcome(render("replies/completed"), plan.view, CallFacts("finish"))
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
+        return Outcome(render("tools/attempt_completion/completed"), plan.view, CallFacts("finish"))

@@ -2,7 +2,7 @@
 
 `plan` looks (reads files, computes the diff) and says what the call would do; the engine asks the person if its policy
 says so; `run` does it. A tool never asks for approval itself and never raises for what a model can mend: it returns
-`Failure` (from `plan`) or an `Outcome` with `is_error`.
+`CallFailure` (from `plan`) or an `Outcome` with `is_error`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,14 +25,13 @@ class Effect(StrEnum):
     READ = "read"
     EDIT = "edit"
     COMMAND = "command"
-    NETWORK = "network"
     TODO = "todo"
     ASK = "ask"
     FINISH = "finish"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CallFailure:
     """The call cannot be done; `for_model` says what was wrong and what to try."""
 
     for_model: str
@@ -41,18 +40,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """What a call would do. `concerns` are reasons to ask whatever the policy says (outside the workspace, protected).
 
-    `touches` are the paths it would write, relative to the workspace, so that a snapshot can be taken before. `state`
-    is the tool's own and is handed back to `run`.
+    `state` is the tool's own and is handed back to `run`.
     """
 
     title: str
     effect: Effect
     view: ToolView | None = None
     concerns: tuple[str, ...] = ()
-    touches: tuple[str, ...] = ()
     state: Any = None
 
 
@@ -86,14 +83,14 @@ class ToolContext:
 
 
 class Tool(Protocol):
-    """One tool: a class with a `name`, an `Arguments` model whose fields are described, `plan` and `run`.
+    """One tool: a class with a `name`, an `Arguments` model, `plan` and `run`.
 
-    The words for the model stand in `prompts/tools/<name>.md`; the schema comes from `Arguments`.
+    The schema comes from `Arguments`; what the tool and each argument are for is in `prompts/tools/<name>.md`.
     """
 
     name: ClassVar[str]
     Arguments: "ClassVar[type[BaseModel]]"
 
-    async def plan(self, arguments: Any, context: ToolContext) -> Plan | Failure: ...
+    async def plan(self, arguments: Any, context: ToolContext) -> CallPlan | CallFailure: ...
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome: ...
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome: ...

@@ -24,7 +24,7 @@ _COMPARED_WINDOWS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MatchedLines:
     """Lines `start` up to but not including `end` (0-based) match; `replace` are the lines to put there."""
 
     start: int
@@ -35,36 +35,40 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class NoPlace:
+class NoMatch:
     """The search text is at several `places` (0-based starts), or nowhere: `closest` is most like it, if anything."""
 
     places: tuple[int, ...] = ()
-    closest: Place | None = None
+    closest: MatchedLines | None = None
 
 
-def find_place(lines: Sequence[str], search: Sequence[str], replace: Sequence[str], start_line: int) -> Place | NoPlace:
+def find_match(
+    lines: Sequence[str], search: Sequence[str], replace: Sequence[str], start_line: int
+) -> MatchedLines | NoMatch:
     """Return where the search lines are in a file's lines. `start_line` is 1-based, 0 where not given."""
     found = _find(lines, search, tuple(replace), start_line)
-    if isinstance(found, NoPlace) and not found.places:
+    if isinstance(found, NoMatch) and not found.places:
         bare = _without_numbers(search)
         if bare is not None:
             found = _find(lines, bare, tuple(_without_numbers(replace) or replace), start_line)
     return found
 
 
-def _find(lines: Sequence[str], search: Sequence[str], replace: tuple[str, ...], start_line: int) -> Place | NoPlace:
+def _find(
+    lines: Sequence[str], search: Sequence[str], replace: tuple[str, ...], start_line: int
+) -> MatchedLines | NoMatch:
     size = len(search)
     starts = _starts(lines, search)
     if starts:
         start = _unambiguous(starts, start_line)
-        return NoPlace(tuple(starts)) if start is None else Place(start, start + size, replace)
+        return NoMatch(tuple(starts)) if start is None else MatchedLines(start, start + size, replace)
     starts = _starts([_bare(line) for line in lines], [_bare(line) for line in search])
     if starts and any(line.strip() for line in search):
         start = _unambiguous(starts, start_line)
         if start is None:
-            return NoPlace(tuple(starts))
+            return NoMatch(tuple(starts))
         indented = _reindent(lines[start : start + size], search, replace)
-        return Place(start, start + size, indented, "white space")
+        return MatchedLines(start, start + size, indented, "white space")
     return _similar(lines, search, replace, start_line)
 
 
@@ -123,22 +127,24 @@ def _without_numbers(lines: Sequence[str]) -> list[str] | None:
     return [match[1] for match in matches if match] if all(matches) else None
 
 
-def _similar(lines: Sequence[str], search: Sequence[str], replace: tuple[str, ...], start_line: int) -> Place | NoPlace:
+def _similar(
+    lines: Sequence[str], search: Sequence[str], replace: tuple[str, ...], start_line: int
+) -> MatchedLines | NoMatch:
     """Return the only place that is nearly the search text, else what is most like it."""
     scores = _scores(lines, search, start_line)
     if not scores:
-        return NoPlace()
+        return NoMatch()
     size = len(search)
     start, score = max(scores.items(), key=lambda item: (item[1], -item[0]))
-    best = Place(start, start + size, replace, "similar", score)
+    best = MatchedLines(start, start + size, replace, "similar", score)
     least = _NEAR_WITH_START if start_line else _NEAR_ANYWHERE
     is_near = score >= least and size >= _NEAR_LINES
     if is_near and start_line:
         is_near = abs(start - (start_line - 1)) <= _REACH
     rivals = [other for other, rival in scores.items() if rival >= least and abs(other - start) >= size]
     if is_near and rivals:
-        return NoPlace(tuple(sorted((start, *rivals))), best)
-    return best if is_near else NoPlace(closest=best if score >= 0.3 else None)
+        return NoMatch(tuple(sorted((start, *rivals))), best)
+    return best if is_near else NoMatch(closest=best if score >= 0.3 else None)
 
 
 def _scores(lines: Sequence[str], search: Sequence[str], start_line: int) -> dict[int, float]:

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import DiffView
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import edit_concerns, refused_outcome
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.file_diff import diff_view
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import TextFile
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """One file's new text; `original` is None for a new file. `report` tells the model what was done."""
 
     location: Location
@@ -33,32 +34,31 @@ def plan_change(
     text: str,
     kind: Literal["write", "edit"],
     report: str,
-) -> Plan | Failure:
+) -> CallPlan | CallFailure:
     """Return the plan of giving a file this text, or a failure if it has it already. Call it off the event loop."""
     old = original.text if original else ""
     if original is not None and original.fit(text) == original.fit(old):
-        return Failure(render("replies/no_change", path=location.shown), title=location.shown)
+        return CallFailure(render("replies/no_change", path=location.shown), title=location.shown)
     view = diff_view(location.shown, old, text, created=original is None)
-    return Plan(
+    return CallPlan(
         location.shown,
         Effect.EDIT,
         view,
         edit_concerns(context, location),
-        touches=(location.shown,),
-        state=Change(location, original, text, view, kind, report),
+        state=FileEdit(location, original, text, view, kind, report),
     )
 
 
-async def carry_out(plan: Plan, context: ToolContext) -> Outcome:
+async def carry_out(plan: CallPlan, context: ToolContext) -> Outcome:
     """Write the planned text, unless the file has changed since it was planned."""
-    change: Change = plan.state
+    change: FileEdit = plan.state
     try:
         return await asyncio.to_thread(_write, context, change)
-    except Refused as error:
+    except PathRefused as error:
         return refused_outcome(error)
 
 
-def _write(context: ToolContext, change: Change) -> Outcome:
+def _write(context: ToolContext, change: FileEdit) -> Outcome:
     workspace, location = context.workspace, change.location
     now = workspace.read_for_edit(location)
     if (now.digest if now else "") != (change.original.digest if change.original else ""):

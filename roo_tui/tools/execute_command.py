@@ -6,14 +6,15 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import CommandView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.output_limit import limit_output
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.processes import CommandRun
 from roo_tui.workspace.shell_words import ignored_paths
 
@@ -23,15 +24,10 @@ BACKGROUND_S = 5
 
 
 class ExecuteCommandArguments(ToolArguments):
-    command: str = Field(min_length=1, description="The command, as for bash.")
-    cwd: str = Field(default=".", description="The folder to run it in, relative to the workspace.")
-    timeout_s: float = Field(
-        default=TIMEOUT_S,
-        gt=0,
-        le=3600,
-        description="Seconds after which the command is ended, or left running if background is true (then 5).",
-    )
-    background: bool = Field(default=False, description="Leave the command running when the time is over.")
+    command: str = Field(min_length=1)
+    cwd: str = "."
+    timeout_s: float = Field(default=TIMEOUT_S, gt=0, le=3600)
+    background: bool = False
 
 
 class ExecuteCommand:
@@ -40,19 +36,19 @@ class ExecuteCommand:
     name: ClassVar[str] = "execute_command"
     Arguments: ClassVar[type[BaseModel]] = ExecuteCommandArguments
 
-    async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.cwd or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.is_dir):
-            return refusal(Refused("not_a_folder" if location.path.exists() else "missing", location.shown))
+            return refusal(PathRefused("not_a_folder" if location.path.exists() else "missing", location.shown))
         command = well_formed(arguments.command)
         hidden = await asyncio.to_thread(ignored_paths, context.workspace, command, location.path)
         concerns = outside_concerns(location) + tuple(f"names a file of .rooignore: {path}" for path in hidden)
         state = (command, location, arguments)
-        return Plan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
+        return CallPlan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         command: str
         location: Location
         command, location, arguments = plan.state
@@ -64,7 +60,7 @@ class ExecuteCommand:
                 command, cwd=location.path, timeout_s=timeout_s, background=arguments.background, emit=context.emit
             )
         except (OSError, ValueError) as error:
-            words = render("replies/command_not_started", reason=str(error))
+            words = render("tools/execute_command/not_started", reason=str(error))
             return Outcome(words, plan.view, CallFacts("command", query=command), is_error=True, detail="not started")
         return await asyncio.to_thread(_outcome, command, run, timeout_s)
 
@@ -73,19 +69,21 @@ def _outcome(command: str, run: CommandRun, timeout_s: float) -> Outcome:
     output = run.output.text()
     if run.pid is None:
         run.output.close()
-    limited = limit_output(output, SHOWN, render("replies/command_rest"))
-    shown = limited.text if output.strip() else render("replies/command_silent")
+    limited = limit_output(output, SHOWN, render("tools/execute_command/rest"))
+    shown = limited.text if output.strip() else render("tools/execute_command/no_output")
     if run.pid is not None:
-        words = render("replies/command_left_running", pid=run.pid, seconds=f"{run.duration_s:.1f}", output=shown)
+        words = render("tools/execute_command/left_running", pid=run.pid, seconds=f"{run.duration_s:.1f}", output=shown)
         detail = f"running, pid {run.pid}"
     elif run.timed_out:
-        words = render("replies/command_timed_out", seconds=f"{timeout_s:g}", output=shown)
+        words = render("tools/execute_command/timed_out", seconds=f"{timeout_s:g}", output=shown)
         detail = f"ended after {timeout_s:g} s"
     else:
-        words = render("replies/command_ended", exit_code=run.exit_code, seconds=f"{run.duration_s:.1f}", output=shown)
+        words = render(
+            "tools/execute_command/ended", exit_code=run.exit_code, seconds=f"{run.duration_s:.1f}", output=shown
+        )
         detail = f"exit {run.exit_code}"
     if run.ended_leftovers:
-        words += "\n\n" + render("replies/command_leftovers")
+        words += "\n\n" + render("tools/execute_command/leftovers")
     return Outcome(
         words,
         CommandView(command, limited.text, run.exit_code, run.timed_out),

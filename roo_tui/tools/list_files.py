@@ -3,24 +3,25 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import ListView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.listing import list_folder
 
 LIMIT = 500
 
 
 class ListFilesArguments(ToolArguments):
-    path: str = Field(default=".", description="The folder, relative to the workspace.")
-    recursive: bool = Field(default=False, description="Also list what the folders in it hold.")
+    path: str = "."
+    recursive: bool = False
 
 
 class ListFiles:
@@ -29,27 +30,27 @@ class ListFiles:
     name: ClassVar[str] = "list_files"
     Arguments: ClassVar[type[BaseModel]] = ListFilesArguments
 
-    async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         concerns = outside_concerns(location)
-        return Plan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
+        return CallPlan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location: Location
         location, recursive = plan.state
         try:
             names, more = await asyncio.to_thread(
                 list_folder, context.workspace, location, recursive=recursive, limit=LIMIT
             )
-        except Refused as error:
+        except PathRefused as error:
             return refused_outcome(error)
         prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
         items = tuple(well_formed(str(name))[len(prefix) :] for name in names)
-        words = "\n".join(items) or render("replies/folder_empty", path=location.shown)
+        words = "\n".join(items) or render("tools/list_files/empty", path=location.shown)
         if more:
-            words += "\n" + render("replies/list_cut", limit=LIMIT)
+            words += "\n" + render("tools/list_files/cut", limit=LIMIT)
         count = f"{len(items)}{'+' if more else ''} {'name' if len(items) == 1 else 'names'}"
         return Outcome(
             words,

@@ -7,15 +7,16 @@ from pydantic import BaseModel, Field
 
 from roo_tui.domain.blocks import Image, Text
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import FileView, TextView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.images import IMAGE_LIMIT, image_of
 from roo_tui.workspace import text_files
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import TextFile
 
 MAX_LINES = 2_000
@@ -24,9 +25,9 @@ MAX_LINE = 2_000
 
 
 class ReadFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace.")
-    first_line: int = Field(default=1, ge=1, description="The first line to read; lines count from 1.")
-    last_line: int | None = Field(default=None, ge=1, description="The last line to read; left out: to the end.")
+    path: str
+    first_line: int = Field(default=1, ge=1)
+    last_line: int | None = Field(default=None, ge=1)
 
 
 class ReadFile:
@@ -35,24 +36,24 @@ class ReadFile:
     name: ClassVar[str] = "read_file"
     Arguments: ClassVar[type[BaseModel]] = ReadFileArguments
 
-    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path)
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
-            return refusal(Refused("missing", location.shown))
+            return refusal(PathRefused("missing", location.shown))
         title = location.shown
         if arguments.last_line is not None:
             title += f":{arguments.first_line}-{arguments.last_line}"
         elif arguments.first_line > 1:
             title += f":{arguments.first_line}-"
-        return Plan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
+        return CallPlan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location, arguments = plan.state
         try:
             return await asyncio.to_thread(_read, context, location, arguments)
-        except Refused as error:
+        except PathRefused as error:
             return refused_outcome(error)
 
 
@@ -62,7 +63,7 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
     if image is not None:
         return _picture(location, image, len(data))
     if text_files.is_binary(data):
-        raise Refused("binary", location.shown, f"{len(data):,} bytes")
+        raise PathRefused("binary", location.shown, f"{len(data):,} bytes")
     file = text_files.decode(data, mode)
     context.workspace.recent.note(location.path, location.shown, file.digest)
     return _lines(location, file, arguments)
@@ -70,8 +71,8 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
 
 def _picture(location: Location, image: Image, size: int) -> Outcome:
     if size > IMAGE_LIMIT:
-        raise Refused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
-    words = render("replies/image", path=location.shown, type=image.media_type)
+        raise PathRefused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
+    words = render("tools/read_file/image", path=location.shown, type=image.media_type)
     facts = CallFacts("read", location.shown, full_content=True)
     return Outcome((Text(words), image), TextView(words), facts, detail=f"{image.width}×{image.height}")
 
@@ -81,24 +82,24 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
     if lines[-1] == "":
         lines.pop()
     count, first = len(lines), arguments.first_line
-    remarks = [] if file.editable else [render("replies/not_utf8", encoding=file.encoding)]
+    remarks = [] if file.editable else [render("tools/read_file/not_utf8", encoding=file.encoding)]
     if not lines:
-        words = render("replies/file_empty", path=location.shown)
+        words = render("tools/read_file/empty", path=location.shown)
         facts = CallFacts("read", location.shown, full_content=True, digest=file.digest)
         return Outcome(words, FileView(location.shown, "", 1, 0), facts, detail="empty")
     if first > count:
-        words = render("replies/past_the_end", path=location.shown, count=count)
+        words = render("tools/read_file/past_the_end", path=location.shown, count=count)
         return Outcome(words, is_error=True, detail=f"{count} lines")
     wanted = lines[first - 1 : arguments.last_line]
     if not wanted:
-        words = render("replies/lines_reversed", first=first, last=arguments.last_line)
+        words = render("tools/read_file/lines_reversed", first=first, last=arguments.last_line)
         return Outcome(words, is_error=True)
     shown, numbered, has_cut_line = _fitting(wanted, first)
     last = first + len(shown) - 1
     if len(shown) < len(wanted):
-        remarks.append(render("replies/read_rest", first=first, last=last, count=count, next=last + 1))
+        remarks.append(render("tools/read_file/rest", first=first, last=last, count=count, next=last + 1))
     if has_cut_line:
-        remarks.append(render("replies/lines_cut", limit=MAX_LINE))
+        remarks.append(render("tools/read_file/lines_cut", limit=MAX_LINE))
     is_whole = first == 1 and last == count
     return Outcome(
         "\n".join([*numbered, *remarks]),

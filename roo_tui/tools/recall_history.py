@@ -2,18 +2,18 @@
 
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TextView
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 
 class RecallHistoryArguments(ToolArguments):
-    query: str = Field(default="", description="Words to look for in what is hidden.")
-    id: str = Field(default="", description="The entry to bring back, for example e42; several are possible.")
+    query: str = ""
+    id: str = ""
 
 
 class RecallHistory:
@@ -22,17 +22,17 @@ class RecallHistory:
     name: ClassVar[str] = "recall_history"
     Arguments: ClassVar[type[BaseModel]] = RecallHistoryArguments
 
-    async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> CallPlan | CallFailure:
         if context.recall is None:
-            return Failure(render("replies/recall_unavailable"), title=self.name)
+            return CallFailure(render("tools/recall_history/unavailable"), title=self.name)
         wanted = arguments.id.strip() or arguments.query.strip()
         if not wanted:
-            return Failure(render("replies/recall_arguments"), title=self.name)
+            return CallFailure(render("tools/recall_history/no_arguments"), title=self.name)
         if arguments.id.strip():
             wanted = " ".join(part if part[:1] in "eE" else f"e{part}" for part in wanted.replace(",", " ").split())
-        return Plan(wanted, Effect.READ, state=wanted)
+        return CallPlan(wanted, Effect.READ, state=wanted)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         assert context.recall is not None
         found = await context.recall(plan.state)
         return Outcome(found, TextView(found), CallFacts("other", query=plan.state))

@@ -1,6 +1,5 @@
 """Every tool there is."""
 
-from collections.abc import Iterable
 from functools import cache
 
 from roo_tui.domain.requests import ToolSpec
@@ -37,17 +36,9 @@ def all_tools() -> dict[str, Tool]:
     return {tool.name: tool for tool in tools}
 
 
-def specs(names: Iterable[str] | None = None) -> tuple[ToolSpec, ...]:
-    """Return the named tools (all by default) as the model sees them, in the registry's order.
-
-    Raises:
-        KeyError: there is no tool of a name.
-    """
-    tools = all_tools()
-    chosen = set(tools if names is None else names)
-    if unknown := chosen - tools.keys():
-        raise KeyError(f"no such tool: {', '.join(sorted(unknown))}")
-    return tuple(_spec(name) for name in tools if name in chosen)
+def specs() -> tuple[ToolSpec, ...]:
+    """Return every tool as the model sees it, in the registry's order."""
+    return tuple(_spec(name) for name in all_tools())
 
 
 @cache
@@ -55,4 +46,4 @@ def _spec(name: str) -> ToolSpec:
     """Making a schema takes some milliseconds, and every request needs them all."""
     from roo_tui.tools.arguments import schema
 
-    return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name].Arguments))
+    return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from roo_tui.domain.blocks import ToolUse
 from roo_tui.prompt_files import render
-from roo_tui.tools.base import Failure, Outcome, Plan, Tool, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Outcome, Tool, ToolContext
 from roo_tui.tools.registry import all_tools
 
 log = logging.getLogger(__name__)
@@ -18,10 +18,10 @@ class Prepared:
 
     call: ToolUse
     tool: Tool
-    plan: Plan
+    plan: CallPlan
 
 
-async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | Failure:
+async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | CallFailure:
     """Return what a call would do, or why it cannot be done in words the model can act on. Changes nothing."""
     from pydantic import ValidationError
 
@@ -31,7 +31,7 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | Failure:
     tool = tools.get(call.name)
     if tool is None:
         words = render("replies/unknown_tool", tool=call.name, tools=", ".join(tools))
-        return Failure(words, title=call.name)
+        return CallFailure(words, title=call.name)
     try:
         arguments = validate(tool.Arguments, call.input)
     except ValidationError as error:
@@ -39,15 +39,15 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | Failure:
             "replies/invalid_arguments",
             tool=call.name,
             problems=problems(error),
-            arguments=described(tool.Arguments),
+            arguments=described(tool),
         )
-        return Failure(words, title=call.name)
+        return CallFailure(words, title=call.name)
     try:
         plan = await tool.plan(arguments, context)
     except Exception as error:
         log.exception("planning %s (%s) failed", call.name, call.id)
-        return Failure(_crashed(call, error), title=call.name)
-    return plan if isinstance(plan, Failure) else Prepared(call, tool, plan)
+        return CallFailure(_crashed(call, error), title=call.name)
+    return plan if isinstance(plan, CallFailure) else Prepared(call, tool, plan)
 
 
 async def run_call(prepared: Prepared, context: ToolContext) -> Outcome:

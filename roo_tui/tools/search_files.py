@@ -7,22 +7,23 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import ListView
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.text_search import BadPattern, Found, TextSearch
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 
 LIMIT = 300
 
 
 class SearchFilesArguments(ToolArguments):
-    regex: str = Field(min_length=1, description="The regular expression, matched within single lines.")
-    path: str = Field(default=".", description="The folder (or file) to search, relative to the workspace.")
-    file_pattern: str = Field(default="", description="Only files of this name pattern, for example *.py")
+    regex: str = Field(min_length=1)
+    path: str = "."
+    file_pattern: str = ""
 
 
 class SearchFiles:
@@ -31,25 +32,25 @@ class SearchFiles:
     name: ClassVar[str] = "search_files"
     Arguments: ClassVar[type[BaseModel]] = SearchFilesArguments
 
-    async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path or ".")
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         if not await asyncio.to_thread(location.path.exists):
-            return refusal(Refused("missing", location.shown))
+            return refusal(PathRefused("missing", location.shown))
         regex = well_formed(arguments.regex)
         title = regex + ("" if location.shown == "." else f" in {location.shown}")
         concerns = outside_concerns(location)
-        return Plan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
+        return CallPlan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         location: Location
         location, regex, file_pattern = plan.state
         search = TextSearch(context.workspace, location, regex, file_pattern=file_pattern, limit=LIMIT)
         try:
             found = await asyncio.to_thread(search.run)
         except BadPattern as error:
-            return Outcome(render("replies/bad_pattern", reason=well_formed(str(error))), is_error=True)
+            return Outcome(render("tools/search_files/bad_pattern", reason=well_formed(str(error))), is_error=True)
         except asyncio.CancelledError:
             search.stop()
             raise
@@ -70,11 +71,11 @@ def _words(found: Found) -> str:
         lines.append(well_formed(path))
         lines += [f"  {hit.line} | {well_formed(hit.text)}" for hit in hits]
     if not lines:
-        lines.append(render("replies/nothing_found"))
+        lines.append(render("tools/search_files/nothing_found"))
     if found.more:
-        lines.append(render("replies/search_cut", limit=LIMIT))
+        lines.append(render("tools/search_files/cut", limit=LIMIT))
     if found.timed_out:
-        lines.append(render("replies/search_timed_out"))
+        lines.append(render("tools/search_files/timed_out"))
     if found.too_large:
-        lines.append(render("replies/search_too_large", count=found.too_large))
+        lines.append(render("tools/search_files/too_large", count=found.too_large))
     return "\n".join(lines)

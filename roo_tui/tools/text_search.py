@@ -29,7 +29,7 @@ class BadPattern(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class TextMatch:
     """One matching line; `path` is relative to the workspace, or absolute outside."""
 
     path: str
@@ -41,7 +41,7 @@ class Hit:
 class Found:
     """Hits in path order. `more`: there are others; `timed_out`: not everything was searched."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[TextMatch, ...]
     more: bool = False
     timed_out: bool = False
     too_large: int = 0
@@ -89,7 +89,7 @@ class TextSearch:
         timer = threading.Timer(self._timeout_s, self.stop)
         timer.daemon = True
         timer.start()
-        hits: list[Hit] = []
+        hits: list[TextMatch] = []
         try:
             for names in self._batches():
                 hits += self._search(command, names, self._limit + 1 - len(hits))
@@ -159,8 +159,8 @@ class TextSearch:
             return True
         return fnmatch(relative, pattern.removeprefix("**/")) or fnmatch(relative.rsplit("/", 1)[-1], pattern)
 
-    def _search(self, command: list[str], names: dict[str, str], limit: int) -> list[Hit]:
-        hits: list[Hit] = []
+    def _search(self, command: list[str], names: dict[str, str], limit: int) -> list[TextMatch]:
+        hits: list[TextMatch] = []
         binary: dict[str, bool] = {}
         with subprocess.Popen(
             [*command, *names], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -178,7 +178,7 @@ class TextSearch:
                 if name not in binary:
                     binary[name] = _is_binary_file(name)
                 if not binary[name]:
-                    hits.append(Hit(names[name], int(number), _shorten(line)))
+                    hits.append(TextMatch(names[name], int(number), _shorten(line)))
                 if len(hits) == limit:
                     process.kill()
                     break

@@ -3,14 +3,14 @@
 import re
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import TodoView
 from roo_tui.plain_text import one_line
 from roo_tui.prompt_files import render
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 
 TodoState = Literal["pending", "in_progress", "done"]
 Todos = tuple[tuple[str, TodoState], ...]
@@ -20,7 +20,7 @@ _STATES: dict[str, TodoState] = {"x": "done", "X": "done", "-": "in_progress", "
 
 
 class UpdateTodoListArguments(ToolArguments):
-    todos: str = Field(description="The whole list as a Markdown checklist: [ ] to do, [-] in progress, [x] done.")
+    todos: str
 
 
 class UpdateTodoList:
@@ -29,16 +29,16 @@ class UpdateTodoList:
     name: ClassVar[str] = "update_todo_list"
     Arguments: ClassVar[type[BaseModel]] = UpdateTodoListArguments
 
-    async def plan(self, arguments: UpdateTodoListArguments, context: ToolContext) -> Plan | Failure:  # noqa: ARG002
+    async def plan(self, arguments: UpdateTodoListArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
         todos = parse_todos(arguments.todos)
         if isinstance(todos, str):
-            return Failure(render("replies/todos_malformed", line=todos))
+            return CallFailure(render("tools/update_todo_list/malformed", line=todos))
         done = sum(state == "done" for _, state in todos)
-        return Plan(f"{done} of {len(todos)} done", Effect.TODO, TodoView(todos), state=todos)
+        return CallPlan(f"{done} of {len(todos)} done", Effect.TODO, TodoView(todos), state=todos)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:  # noqa: ARG002
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
         return Outcome(
-            render("replies/todos_updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
+            render("tools/update_todo_list/updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
         )
 
 

@@ -3,21 +3,22 @@
 import asyncio
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, refusal
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
 from roo_tui.tools.editing import carry_out, plan_change
 from roo_tui.tools.file_diff import lines_of
-from roo_tui.workspace.files import Location, Refused
+from roo_tui.workspace.files import Location
 
 
 class WriteToFileArguments(ToolArguments):
-    path: str = Field(description="The file, relative to the workspace; missing folders are made.")
-    content: str = Field(description="The whole content of the file, with nothing left out.")
+    path: str
+    content: str
 
 
 class WriteToFile:
@@ -26,21 +27,21 @@ class WriteToFile:
     name: ClassVar[str] = "write_to_file"
     Arguments: ClassVar[type[BaseModel]] = WriteToFileArguments
 
-    async def plan(self, arguments: WriteToFileArguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: WriteToFileArguments, context: ToolContext) -> CallPlan | CallFailure:
         location = await locate(context, arguments.path)
-        if isinstance(location, Failure):
+        if isinstance(location, CallFailure):
             return location
         return await asyncio.to_thread(_plan, context, location, well_formed(arguments.content))
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         return await carry_out(plan, context)
 
 
-def _plan(context: ToolContext, location: Location, content: str) -> Plan | Failure:
+def _plan(context: ToolContext, location: Location, content: str) -> CallPlan | CallFailure:
     try:
         original = context.workspace.read_for_edit(location)
-    except Refused as error:
+    except PathRefused as error:
         return refusal(error)
-    reply = "replies/file_created" if original is None else "replies/file_written"
+    reply = "tools/write_to_file/created" if original is None else "tools/write_to_file/written"
     report = render(reply, path=location.shown, lines=len(lines_of(content)))
     return plan_change(context, location, original, content, "write", report)

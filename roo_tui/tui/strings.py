@@ -191,16 +191,16 @@ COMPARE_NO_MODEL = (
 )
 
 # condense preview
-FORECAST_TITLE = "Condense preview"
-FORECAST_KEYS = "Enter condenses · Esc back"
-FORECAST_NONE = "No preview is possible here; Enter condenses without one."
-FORECAST_TOKENS = "{before} → {after} tokens, {percent}"
-FORECAST_UNCHANGED = "{before} tokens, unchanged"
-FORECAST_COST = "costs {cost}"
-FORECAST_SAVES = "saves {saving} a turn"
-FORECAST_SAVES_NOTHING = "saves nothing"
-FORECAST_PAYS = ("paid back after {count} turn", "paid back after {count} turns")
-FORECAST_NEVER = "does not pay for itself"
+PREVIEW_TITLE = "Condense preview"
+PREVIEW_KEYS = "Enter condenses · Esc back"
+ABOUT = "about {count}"
+PREVIEW_TOKENS = "{before} → {after} tokens, {percent}"
+PREVIEW_UNCHANGED = "{before} tokens, unchanged"
+PREVIEW_COST = "costs {cost}"
+PREVIEW_SAVES = "saves {saving} a turn"
+PREVIEW_SAVES_NOTHING = "saves nothing"
+PREVIEW_PAYS = ("paid back after {count} turn", "paid back after {count} turns")
+PREVIEW_NEVER = "does not pay for itself"
 
 # find
 FIND_TITLE = "Find"

@@ -47,7 +47,7 @@ class CommandOutput:
         tail_start = self.size - len(self._tail)
         if tail_start <= self._kept:
             return _decode(kept + self._tail[self._kept - tail_start :])
-        lost = render("replies/output_lost", size=f"{tail_start - self._kept:,}")
+        lost = render("tools/execute_command/output_lost", size=f"{tail_start - self._kept:,}")
         return f"{_decode(kept)}\n{lost}\n{_decode(bytes(self._tail))}"
 
     def since(self, offset: int, limit: int) -> str:

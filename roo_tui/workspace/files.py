@@ -8,46 +8,18 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from roo_tui import atomic_file
-from roo_tui.domain.errors import WorkspaceError
+from roo_tui.domain.errors import PathRefused
 from roo_tui.plain_text import well_formed
 from roo_tui.workspace import text_files
 from roo_tui.workspace.ignore import RooIgnore, is_protected
 from roo_tui.workspace.processes import Commands
-from roo_tui.workspace.recent import RecentFiles
+from roo_tui.workspace.recent_files import RecentFiles
 from roo_tui.workspace.text_files import TextFile
 
 TEXT_LIMIT = 20_000_000
 """The largest text file that is read, in bytes."""
-
-Reason = Literal[
-    "bad_path", "ignored", "missing", "folder", "not_a_folder", "special", "binary", "too_large", "not_utf8", "failed"
-]
-
-_SENTENCES: dict[Reason, str] = {
-    "bad_path": "“{path}” cannot be the name of a file.",
-    "ignored": "{path} is listed in .rooignore, so the agent may not use it.",
-    "missing": "{path} does not exist.",
-    "folder": "{path} is a folder, not a file.",
-    "not_a_folder": "{path} is not a folder.",
-    "special": "{path} is not a regular file.",
-    "binary": "{path} is a binary file ({detail}).",
-    "too_large": "{path} is too large to be read whole ({detail}).",
-    "not_utf8": "{path} is not UTF-8 ({detail}); convert it first, then it can be edited.",
-    "failed": "{path} cannot be used: {detail}.",
-}
-
-
-class Refused(WorkspaceError):
-    """A path cannot be read or written; `reason` says why, `detail` has the numbers or the system's words."""
-
-    def __init__(self, reason: Reason, path: str, detail: str = "") -> None:
-        super().__init__(_SENTENCES[reason].format(path=path, detail=detail))
-        self.reason = reason
-        self.path = path
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +52,7 @@ class Workspace:
         """Return where a path leads; relative ones start at the root, `~/` at the home folder. It need not exist.
 
         Raises:
-            Refused: no file can have this name (NUL, characters the system cannot write).
+            PathRefused: no file can have this name (NUL, characters the system cannot write).
         """
         text = str(path)
         try:
@@ -90,7 +62,7 @@ class Workspace:
             written = self.root / (Path(text).expanduser() if text.startswith("~/") else text)
             real = Path(os.path.realpath(written))
         except (ValueError, OSError, RuntimeError) as error:
-            raise Refused("bad_path", text) from error
+            raise PathRefused("bad_path", text) from error
         lexical = Path(os.path.normpath(written))
         names = tuple(
             dict.fromkeys(
@@ -122,52 +94,52 @@ class Workspace:
         """Return a regular file's bytes and its permission bits.
 
         Raises:
-            Refused: ignored, missing, a folder, a device or pipe, more than `limit` bytes, or not readable.
+            PathRefused: ignored, missing, a folder, a device or pipe, more than `limit` bytes, or not readable.
         """
         location = path if isinstance(path, Location) else self.resolve(path)
         if self.is_ignored(location):
-            raise Refused("ignored", location.shown)
+            raise PathRefused("ignored", location.shown)
         try:
             status = location.path.stat()
             if stat.S_ISDIR(status.st_mode):
-                raise Refused("folder", location.shown)
+                raise PathRefused("folder", location.shown)
             if not stat.S_ISREG(status.st_mode):
-                raise Refused("special", location.shown)
+                raise PathRefused("special", location.shown)
             if status.st_size > limit:
-                raise Refused("too_large", location.shown, f"{status.st_size:,} bytes, at most {limit:,}")
+                raise PathRefused("too_large", location.shown, f"{status.st_size:,} bytes, at most {limit:,}")
             return location.path.read_bytes(), stat.S_IMODE(status.st_mode)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise Refused("missing", location.shown) from error
+            raise PathRefused("missing", location.shown) from error
         except OSError as error:
-            raise Refused("failed", location.shown, error.strerror or str(error)) from error
+            raise PathRefused("failed", location.shown, error.strerror or str(error)) from error
 
     def read_text(self, path: str | Path | Location, *, limit: int = TEXT_LIMIT) -> TextFile:
         """Return a file's text. What is not UTF-8 is decoded for reading; its `encoding` says so.
 
         Raises:
-            Refused: as `read_bytes`, or a binary file.
+            PathRefused: as `read_bytes`, or a binary file.
         """
         location = path if isinstance(path, Location) else self.resolve(path)
         data, mode = self.read_bytes(location, limit=limit)
         if text_files.is_binary(data):
-            raise Refused("binary", location.shown, f"{len(data):,} bytes")
+            raise PathRefused("binary", location.shown, f"{len(data):,} bytes")
         return text_files.decode(data, mode)
 
     def read_for_edit(self, path: str | Path | Location) -> TextFile | None:
         """Return a file's text if it can be written back without loss, None if there is no such file yet.
 
         Raises:
-            Refused: as `read_text`, or not UTF-8.
+            PathRefused: as `read_text`, or not UTF-8.
         """
         location = path if isinstance(path, Location) else self.resolve(path)
         try:
             file = self.read_text(location)
-        except Refused as error:
+        except PathRefused as error:
             if error.reason == "missing":
                 return None
             raise
         if not file.editable:
-            raise Refused("not_utf8", location.shown, f"it looks like {file.encoding}")
+            raise PathRefused("not_utf8", location.shown, f"it looks like {file.encoding}")
         return file
 
     def write_text(self, path: str | Path | Location, text: str, *, like: TextFile | None = None) -> str:
@@ -176,17 +148,17 @@ class Workspace:
         `like` is the file as it was: its line ends (where uniform), byte order mark and permissions are kept.
 
         Raises:
-            Refused: ignored, or not writable; nothing was changed.
+            PathRefused: ignored, or not writable; nothing was changed.
         """
         location = path if isinstance(path, Location) else self.resolve(path)
         if self.is_ignored(location):
-            raise Refused("ignored", location.shown)
+            raise PathRefused("ignored", location.shown)
         if like is not None:
             text = like.fit(text)
         try:
             atomic_file.write_text(location.path, text, like.mode if like else 0o644)
             return text_files.digest(location.path.read_bytes())
         except IsADirectoryError as error:
-            raise Refused("folder", location.shown) from error
+            raise PathRefused("folder", location.shown) from error
         except OSError as error:
-            raise Refused("failed", location.shown, error.strerror or str(error)) from error
+            raise PathRefused("failed", location.shown, error.strerror or str(error)) from error

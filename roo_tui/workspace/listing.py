@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roo_tui.workspace.files import Location, Refused, Workspace
+from roo_tui.domain.errors import PathRefused
+from roo_tui.workspace.files import Location, Workspace
 from roo_tui.workspace.ignore import read_patterns
 
 if TYPE_CHECKING:
@@ -68,19 +69,19 @@ def list_folder(workspace: Workspace, path: str | Location, *, recursive: bool, 
     """Return at most `limit` names and whether there are more.
 
     Raises:
-        Refused: ignored, missing, or not a folder.
+        PathRefused: ignored, missing, or not a folder.
     """
     folder = path if isinstance(path, Location) else workspace.resolve(path)
     if workspace.is_ignored(folder):
-        raise Refused("ignored", folder.shown)
+        raise PathRefused("ignored", folder.shown)
     try:
         os.scandir(folder.path).close()
     except FileNotFoundError as error:
-        raise Refused("missing", folder.shown) from error
+        raise PathRefused("missing", folder.shown) from error
     except NotADirectoryError as error:
-        raise Refused("not_a_folder", folder.shown) from error
+        raise PathRefused("not_a_folder", folder.shown) from error
     except OSError as error:
-        raise Refused("failed", folder.shown, error.strerror or str(error)) from error
+        raise PathRefused("failed", folder.shown, error.strerror or str(error)) from error
     names = list(islice(walk(workspace, folder, recursive=recursive), limit + 1))
     return names[:limit], len(names) > limit
 

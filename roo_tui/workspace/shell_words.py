@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from roo_tui.workspace.files import Refused, Workspace
+from roo_tui.domain.errors import PathRefused
+from roo_tui.workspace.files import Workspace
 
 _WILD = re.compile(r"[*?\[]")
 _EXPANDED = 100
@@ -25,7 +26,7 @@ def ignored_paths(workspace: Workspace, command: str, cwd: Path) -> tuple[str, .
         for path in _paths(word, cwd):
             try:
                 location = workspace.resolve(cwd / path)
-            except Refused:
+            except PathRefused:
                 continue
             if location.path != workspace.root and workspace.is_ignored(location):
                 found[location.shown] = None

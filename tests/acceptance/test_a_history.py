@@ -3,11 +3,12 @@
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from roo_tui import paths, settings
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.entries import UserMessage
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import Notice
@@ -15,7 +16,7 @@ from roo_tui.domain.markers import Condense
 from roo_tui.domain.views import AnswerRow, ReductionRow, UserRow
 from roo_tui.engine import Engine
 from tests.support.engines import Recorder, engine_on
-from tests.support.scripted_model import call
+from tests.support.scripted_model import Answer, call
 from tests.support.talks import (
     Talker,
     bodies,
@@ -30,7 +31,7 @@ from tests.support.talks import (
 )
 
 
-def answers(count: int) -> list[str]:
+def answers(count: int) -> list[Answer]:
     return [f"answer number {number}, and what belongs to it. {long(number)}" for number in range(count)]
 
 
@@ -213,7 +214,7 @@ async def test_what_is_stored_grows_by_a_summary_for_each_condense_and_nothing_o
     assert max(sizes) < 1.5 * min(sizes)
 
 
-def _stored() -> list[tuple[object, ...]]:
+def _stored() -> list[tuple[Any, ...]]:
     with sqlite3.connect(paths.database_file()) as connection:
         found = connection.execute("SELECT id, parent_id, at_ms, body FROM entries ORDER BY id").fetchall()
     connection.close()
@@ -245,7 +246,7 @@ def mid_task(workspace: Path) -> Talker:
     """A model whose third request in the first turn comes at a context that is due to be condensed."""
     (workspace / "old.py").write_text("\n".join(f"value_{number} = {number}" for number in range(900)))
     settings.save({"context.threshold_percent": 60})
-    script = [call("update_todo_list", todos=TODOS), call("read_file", path="old.py"), "Moved.", "Next."]
+    script: list[Answer] = [call("update_todo_list", todos=TODOS), call("read_file", path="old.py"), "Moved.", "Next."]
     return Talker(script, info=small(16_000))
 
 

@@ -198,7 +198,8 @@ async def test_a_retry_that_waits_is_cancelled_at_once(
     workspace: Path, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wait would take an hour: that the engine is idle again means that the cancel did not wait for it."""
-    monkeypatch.setattr(retry.with_retries, "__defaults__", ((3_600.0,), *retry.with_retries.__defaults__[1:]))
+    _, *others = retry.with_retries.__defaults__ or ()
+    monkeypatch.setattr(retry.with_retries, "__defaults__", ((3_600.0,), *others))
     monkeypatch.setattr(retry, "LONGEST_WAIT_S", 3_600.0)
     busy = ModelError("Overloaded", status=529, retryable=True)
     model = Talker([long(1), long(2), busy], summary=busy)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from roo_tui import settings
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, Request
 from roo_tui.domain.views import FailureRow
 from roo_tui.tui.widgets.rows import kind_of
@@ -134,7 +135,7 @@ async def test_after_a_failed_automatic_condense_every_way_out_by_hand_works(wor
         assert len(bodies(engine, Condense)) == 1
         await engine.undo()
         assert effective(engine) == seen
-        await engine.condense(strategy="lossless")
+        await engine.condense(CondenseRequest(strategy="lossless"))
         await engine.idle()
         assert len(bodies(engine, Mask)) == 1 and str(effective(engine)).count(long(1)) == 1
         await engine.undo()

@@ -13,7 +13,7 @@ from roo_tui.domain.events import CondenseEnded, CondenseStarted, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.views import UserRow
 from tests.support.engines import engine_on
-from tests.support.scripted_model import SUMMARY, Hang, call
+from tests.support.scripted_model import SUMMARY, Answer, Hang, call
 from tests.support.talks import (
     Talker,
     asks_for_summary,
@@ -35,11 +35,11 @@ def waits_for(gate: asyncio.Event, then: str = SUMMARY) -> "GatedModel":
 class GatedModel(Talker):
     """A model whose summaries wait until a gate is opened."""
 
-    def __init__(self, answers: list[object], *, summary: str, gate: asyncio.Event) -> None:
-        super().__init__(answers, summary=summary)  # type: ignore[arg-type]
+    def __init__(self, answers: list[Answer], *, summary: str, gate: asyncio.Event) -> None:
+        super().__init__(answers, summary=summary)
         self.gate = gate
 
-    async def stream(self, request):  # type: ignore[no-untyped-def]
+    async def stream(self, request):
         async for event in super().stream(request):
             yield event
             if asks_for_summary(request):
@@ -138,7 +138,7 @@ async def test_the_event_loop_keeps_turning_while_a_long_history_is_prepared_for
 async def test_after_a_cancelled_condense_and_a_restart_no_file_and_no_message_differs(workspace: Path) -> None:
     (workspace / "a.txt").write_text("as found\n")
     hang = Hang("<summary>Half of a")
-    script = [call("write_to_file", path="a.txt", content="as written\n"), long(1), long(2), "ok"]
+    script: list[Answer] = [call("write_to_file", path="a.txt", content="as written\n"), long(1), long(2), "ok"]
     model = Talker(script, summary=hang)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("write it")

@@ -10,6 +10,7 @@ from roo_tui.domain.blocks import Text, Thinking
 from roo_tui.domain.markers import Condense
 from roo_tui.engine import Engine
 from tests.support.engines import Recorder, allow_all, engine_on
+from tests.support.scripted_model import Answer
 from tests.support.talks import Talker, bodies, condensed, long, said, summarising
 
 
@@ -19,7 +20,9 @@ async def test_the_chosen_model_condenses_and_the_conversations_own_takes_the_ne
 ) -> None:
     """Both models refuse what their API would: another model's reasoning, for one."""
     settings.save({"profiles.writer.model": "writer", "context.condense_profile": "writer"})
-    thoughts = [[Thinking("Let me see.", "signed", "scripted", "scripted"), Text(long(n))] for n in range(2)]
+    thoughts: list[Answer] = [
+        [Thinking("Let me see.", "signed", "scripted", "scripted"), Text(long(n))] for n in range(2)
+    ]
     chat, writer = Talker([*thoughts, "next", "after"]), Talker()
     writer.info = replace(writer.info, id="writer", provider="another")
     engine = Engine(

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from roo_tui.prompt_files import render
-from tests.conformance.tagged import Plain
+from tests.conformance import words
+from tests.conformance.histories import Plain
 from tests.conformance.verdict import Findings
 
 _MOST_BLANKS = 6
-_ORDINARY = {"text", "image", "tool_use", "tool_result"}
+ORDINARY = {"text", "image", "tool_use", "tool_result"}
 _REASONING = {"thinking", "redacted_thinking", "reasoning", "thoughtSignature"}
 
 
@@ -40,7 +40,7 @@ def account(expected: Sequence[Plain], ours: Sequence[Plain], found: Findings) -
 
 def _account(recorded: Sequence["_Turn"], ours: Sequence[Plain], found: Findings) -> None:
     sent = [_Turn(message.role, list(message.blocks)) for message in ours]
-    if recorded and recorded[0].role == "assistant" and sent and sent[0] == _Turn("user", [_start()]):
+    if recorded and recorded[0].role == "assistant" and sent and sent[0] == _Turn("user", [words.start()]):
         found.better("begins-with-the-user")
         del sent[0]
     renamed: dict[str, list[str]] = {}
@@ -62,11 +62,7 @@ def _is_blank_result(block: Any) -> bool:
 
 def is_synthetic(block: Any) -> bool:
     """Say whether a block is the result we write for a call that has none."""
-    return bool(block["type"] == "tool_result" and block["content"] == render("condense/missing_result"))
-
-
-def _start() -> dict[str, str]:
-    return {"type": "text", "text": render("condense/earlier_start")}
+    return bool(block["type"] == "tool_result" and block["content"] == words.missing_result() and block.get("is_error"))
 
 
 def _turns(messages: Sequence[Plain], found: Findings, kept: set[int]) -> list[_Turn]:
@@ -97,7 +93,7 @@ def _can_be_sent(block: Any, role: str, found: Findings) -> bool:
     if kind == "text" and not str(block.get("text")).strip():
         found.better("nothing-empty-is-sent")
         return False
-    if kind in _REASONING or kind not in _ORDINARY:
+    if kind in _REASONING or kind not in ORDINARY:
         found.better("reasoning-goes-to-its-own-model")
         return False
     if (kind == "tool_use" and role == "user") or (kind in ("tool_result", "image") and role == "assistant"):
@@ -159,12 +155,11 @@ def _counterpart(
         if match is not None:
             return match
         same = (one for one in left if one["type"] == "tool_result" and not is_synthetic(one))
-        match = next((one for one in same if _said(one) == _said(block)), None)
+        match = next((one for one in same if _is_alike(one, block)), None)
         if match is not None and block["tool_use_id"] not in asked:
             found.better("results-keep-their-place")
             return match
-        said = _said(block).strip()
-        late = {"type": "text", "text": render("condense/late_result", content=said)}
+        late = words.late_result(said(block).strip())
         match = next((one for one in left if one == late), None)
         if match is not None or not text_of(block):
             found.better("late-result-goes-as-text")
@@ -176,11 +171,15 @@ def _counterpart(
     return None
 
 
+def _is_alike(result: Any, other: Any) -> bool:
+    return said(result) == said(other) and bool(result.get("is_error")) == bool(other.get("is_error"))
+
+
 def _says_as_much(block: Any, ours: Any, found: Findings) -> bool:
     """Compare results: a picture in an error and blank parts may be gone, an error without words says that."""
     if ours["tool_use_id"] != block["tool_use_id"]:
         found.better("ids-are-unique")
-    if _said(block) != _said(ours):
+    if not _is_alike(block, ours):
         return False
     if text_of(block) != text_of(ours):
         found.better("errors-are-words")
@@ -189,11 +188,12 @@ def _says_as_much(block: Any, ours: Any, found: Findings) -> bool:
     return True
 
 
-def _said(result: Any) -> str:
+def said(result: Any) -> str:
+    """Return what a result says as it may be sent: an error is words only and says something."""
     parts = result["content"] if isinstance(result["content"], list) else [{"text": result["content"]}]
-    words = "\n".join(part["text"] for part in parts if part.get("text", "").strip())
+    texts = "\n".join(part["text"] for part in parts if part.get("text", "").strip())
     if result.get("is_error"):
-        return words or render("condense/empty_error")
+        return texts or words.empty_error()
     return text_of(result)
 
 
@@ -211,5 +211,5 @@ def text_of(result: Any) -> str:
     """Return the text of a tool result; a picture in it reads `[Image]`, blank parts are left out."""
     content = result["content"]
     parts = [content] if isinstance(content, str) else [part.get("text", "[Image]") for part in content]
-    words = "\n".join(part for part in parts if part.strip())
-    return words or (render("condense/empty_error") if result.get("is_error") else "")
+    texts = "\n".join(part for part in parts if part.strip())
+    return texts or (words.empty_error() if result.get("is_error") else "")

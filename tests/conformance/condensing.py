@@ -2,37 +2,49 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.cut import command_blocks, cut
-from roo_tui.context.effective import effective_history, with_marker
+from roo_tui.context.condense.request import instruction
+from roo_tui.context.condense.steps import condense
+from roo_tui.context.history.effective import effective_history, with_marker
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.policy import limits
-from roo_tui.context.request_shape import instruction
-from roo_tui.context.situation import Situation
-from roo_tui.context.summary import allowance
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.window.policy import limits
 from roo_tui.domain.blocks import Text
-from roo_tui.domain.entries import Entry
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.requests import Request
-from roo_tui.prompt_files import render
+from tests.conformance import words
 from tests.conformance.accounting import account
-from tests.conformance.rule import FakeModel, RuleCounter, fold_of, options_of, own_instructions, tools_of
-from tests.conformance.tagged import Json, Plain, log_of, of_request, plain_all
+from tests.conformance.attachments import attached_is_due, more_than_recorded
+from tests.conformance.due import End, answer_of, end_due
+from tests.conformance.histories import (
+    Json,
+    Plain,
+    commands_in,
+    is_hidden,
+    overhead_tokens,
+    parted,
+    seen,
+    since_summary,
+    text_tokens,
+    tokens_of_all,
+)
+from tests.conformance.rule import FakeModel, RuleCounter, options_of, tools_of
+from tests.conformance.tagged import log_of, of_request, of_visible, plain_all, tagged_whole
 from tests.conformance.verdict import Findings
-from tests.conformance.views import all_is_sent, is_hidden
+from tests.conformance.views import all_is_sent
 from tests.support.api_rules import violations
 
-_LEAST_OUTLINE = 400
-# The system prompt's stand-in, and the line that begins a history whose first message is an answer.
-_PUT_IN = 20
 _REFUSED = {"common:errors.condense_not_enough_messages", "common:errors.condensed_recently"}
 _DEFERRED = "Context condensation triggered. Tool execution deferred."
 _PICTURE = "[Referenced image in conversation]"
 _PICTURED = {"type": "text", "text": "[Image]"}
+# The least room for an answer that is worth asking for.
+_LEAST_ANSWER = 2_000
+_MORE = tuple(kind((Text(f"More {'words ' * 100}"),)) for kind in (UserMessage, AssistantMessage) * 2)
 
 
 @dataclass
@@ -50,9 +62,9 @@ def summarize(given: Json, recorded: Any, found: Findings) -> None:
     counter, model = RuleCounter(), FakeModel(given["handler"])
     path = log_of(given["messages"]).path()
     system, tools = (given["systemPrompt"],), tools_of(given)
-    tokens = counter.count_request(system, tools, effective_history(path))
+    tokens = overhead_tokens(given) + tokens_of_all(in_our_words(given["messages"], path, found))
     automatic = bool(given.get("isAutomaticTrigger"))
-    situation = Situation(
+    inputs = ReductionInput(
         path=path,
         system=system,
         tools=tools,
@@ -64,14 +76,30 @@ def summarize(given: Json, recorded: Any, found: Findings) -> None:
         environment=given.get("environmentDetails") or "",
         read_files=tuple(given.get("filesReadByRoo") or ()),
     )
-    outcome = run(situation, model, given, counter)
-    compare(given, recorded, situation, outcome, model, counter, found)
+    outcome = run(inputs, model, given, counter)
+    compare(given, recorded, inputs, outcome, model, found)
+    if outcome.marker is not None:
+        _condense_again(given, outcome.marker, inputs, found)
 
 
-def run(situation: Situation, model: FakeModel, given: Json, counter: RuleCounter) -> Outcome:
-    """Return what the engine's condense makes of a situation."""
+def _condense_again(given: Json, first: Condense, inputs: ReductionInput, found: Findings) -> None:
+    """After some more words another condense is as right as the first: what a summary keeps, the next one keeps on."""
+    path = path_with(inputs.path, first)
+    for body in _MORE:
+        path = (*path, Entry(path[-1].id + 1, path[-1].id, path[-1].at_ms, body))
+    given = {**given, "messages": tagged_whole(path)}
+    tokens = overhead_tokens(given) + tokens_of_all(in_our_words(given["messages"], path, found))
+    inputs = replace(inputs, path=path, context_tokens=tokens)
+    outcome = run(inputs, FakeModel(given["handler"]), given, RuleCounter())
+    found.expect("the end of another condense", end_due(given, answer_of(given["handler"])).kind, outcome.kind)
+    if outcome.marker is not None:
+        summary_is_right(given, outcome.marker, inputs, found)
+
+
+def run(inputs: ReductionInput, model: FakeModel, given: Json, counter: RuleCounter) -> Outcome:
+    """Return what the engine's condense makes of a inputs."""
     try:
-        marker = asyncio.run(condense(situation, model.services(given, counter), options_of(given)))
+        marker = asyncio.run(condense(inputs, model.services(given, counter), options_of(given)))
     except CondenseRefused as refusal:
         return Outcome("refused", message=str(refusal))
     except CondenseError as error:
@@ -82,34 +110,35 @@ def run(situation: Situation, model: FakeModel, given: Json, counter: RuleCounte
 def compare(
     given: Json,
     recorded: Any,
-    situation: Situation,
+    inputs: ReductionInput,
     outcome: Outcome,
     model: FakeModel,
-    counter: RuleCounter,
     found: Findings,
 ) -> None:
     """Compare a condense with the recorded one: how it ended, and what came of it."""
     result = recorded["result"]
-    expected = end_of(result)
     instructions_are(given, found)
-    if outcome.kind != expected:
-        same_end(given, expected, situation, outcome, found)
+    same_end(given, end_of(result), outcome, found)
+    if outcome.kind != end_of(result):
         return
     if any(_is_of_a_part(request) for request in model.requests):
+        whole = _to_summarise(given, recorded["requests"][0], inputs, found)
+        size = inputs.ratio * (tokens_of_all(whole) + text_tokens(options_of(given).condense_prompt))
+        found.check(size + _LEAST_ANSWER > inputs.limits.window, f"summarised in parts: {size:.0f} tokens")
         found.better("too-long-to-summarise-whole")
     elif model.requests and recorded["requests"]:
-        same_request(given, recorded["requests"][0], situation, model.requests[0], found)
+        same_request(given, recorded["requests"][0], inputs, model.requests[0], found)
     if outcome.kind == "failed" and outcome.failure is not None:
         same_failure(given, result, outcome.failure, found)
     if outcome.marker is not None:
-        same_summary(given, result, outcome.marker, situation, counter, found)
+        same_summary(given, result, outcome.marker, inputs, found)
         cost = float(result.get("cost") or 0) * len(model.requests)
         found.expect("cost", round(cost, 9), round(outcome.marker.figures.cost_usd or 0.0, 9))
 
 
 def _is_of_a_part(request: Request) -> bool:
     last = request.messages[-1].blocks[-1]
-    return isinstance(last, Text) and last.text.startswith(own_instructions())
+    return isinstance(last, Text) and last.text.startswith(words.of_parts())
 
 
 def end_of(result: Json) -> str:
@@ -118,82 +147,87 @@ def end_of(result: Json) -> str:
     return "condensed" if not error else "refused" if error in _REFUSED else "failed"
 
 
-def same_end(given: Json, expected: str, situation: Situation, outcome: Outcome, found: Findings) -> None:
-    """Say why a condense ended in another way than the recorded one, and check that it is so."""
-    if outcome.kind == "refused" and (reason := _why_refused(given, situation, outcome)):
+def same_end(given: Json, recorded: str, outcome: Outcome, found: Findings) -> None:
+    """Check that a condense ended as the case asks for, and say why where the recorded one ended in another way."""
+    due = end_due(given, answer_of(given["handler"]))
+    if not found.expect("the end of a condense", due.kind, outcome.kind) or due.kind == recorded:
+        return
+    if reason := _why_another_end(given, due):
         found.better(reason)
-    elif outcome.failure is not None and "get no shorter" in outcome.message:
-        found.better("too-long-to-summarise-whole")
-    elif outcome.failure is not None and "not smaller" in outcome.message:
-        found.check(outcome.failure.tokens_after >= outcome.failure.tokens_before, "it is smaller")
-        found.better("condense-must-shrink")
     else:
-        found.fail(f"{expected} was recorded, ours {outcome.kind}: {outcome.message}")
+        found.fail(f"{recorded} was recorded, ours {outcome.kind}: {outcome.message}")
 
 
-def _why_refused(given: Json, situation: Situation, outcome: Outcome) -> str:
-    """Return the reason for which a condense was refused that was recorded to go on, empty if there is none."""
-    visible, where = effective_history(situation.path), cut(situation.path)
-    since = _since_summary(given["messages"])
-    if where.kept and len(where.hidden) < 2:
-        return "open-question-stays"
-    if len(visible) < len([one for one in since if one["content"]]) and len(visible) < 3:
-        return "hidden-messages-stay-out"
-    if len(visible) < min(len(since), 3):
-        return "nothing-empty-is-sent"
-    if "Nothing would be freed" in outcome.message:
+def _why_another_end(given: Json, due: End) -> str:
+    """Return the reason for an end that differs from the recorded one, empty if there is none."""
+    since = since_summary(given["messages"])
+    hidden, kept = parted(seen(given["messages"]))
+    if due.why in ("no gain", "growth"):
         return "condense-must-shrink"
-    words = RuleCounter().count_text(options_of(given).condense_prompt) + RuleCounter().count_messages(where.hidden)
-    window = situation.limits.window
-    if "too long" in outcome.message and situation.ratio * (words + _PUT_IN) > window // 2:
-        return "too-long-to-summarise-whole"
+    if due.kind == "refused" and kept and len(hidden) < 2:
+        return "open-question-stays"
+    if due.kind == "refused" and any(is_hidden(message, given["messages"]) for message in since):
+        return "hidden-messages-stay-out"
+    if due.kind == "refused" and any(message["content"] == [] for message in since):
+        return "nothing-empty-is-sent"
     return ""
+
+
+def in_our_words(messages: Sequence[Json], path: Sequence[Entry], found: Findings) -> list[Plain]:
+    """Return what is seen of tagged messages, with our words for a truncation, and check that ours shows the same."""
+    ours = of_visible(effective_history(path))
+    own = seen(messages)
+    if found.expect("how much is seen", len(own), len(ours)):
+        both = zip(own, ours, strict=True)
+        own = [replace(one, blocks=our.blocks) if one.kind == our.kind == "truncation" else one for one, our in both]
+        found.expect("what is seen", own, ours)
+    return own
 
 
 def instructions_are(given: Json, found: Findings) -> None:
     """The custom prompt replaces ours; a blank one does not."""
     custom = given.get("customCondensingPrompt") or ""
-    expected = custom.strip() or render("condense/request")
+    expected = custom.strip() or words.default_instruction()
     found.expect("the instruction", expected, instruction(ContextOptions(condense_prompt=custom), ""))
 
 
-def same_request(given: Json, recorded: Json, situation: Situation, asked: Request, found: Findings) -> None:
+def same_request(given: Json, recorded: Json, inputs: ReductionInput, asked: Request, found: Findings) -> None:
     """Compare what the model was asked: visible messages up to the cut, then the instruction."""
     found.expect("refusals", [], violations(asked.messages))
     found.check(bool(asked.system) and not asked.tools, "the request has no system prompt, or has tools")
     ours = of_request(asked.messages)
-    words = options_of(given).condense_prompt.strip()
-    found.expect("the instruction", {"type": "text", "text": words}, ours[-1].blocks[-1])
+    told = options_of(given).condense_prompt.strip()
+    found.expect("the instruction", {"type": "text", "text": told}, ours[-1].blocks[-1])
     last = ours.pop()
     if last.blocks[:-1]:
         ours.append(Plain(last.role, last.blocks[:-1]))
-    account(_to_summarise(given, recorded, situation, found), ours, found)
+    account(_to_summarise(given, recorded, inputs, found), ours, found)
 
 
-def _to_summarise(given: Json, recorded: Json, situation: Situation, found: Findings) -> list[Plain]:
+def _to_summarise(given: Json, recorded: Json, inputs: ReductionInput, found: Findings) -> list[Plain]:
     """Return the recorded messages without what is hidden, what an open question is, and the results put in."""
     plain = plain_all(recorded["messages"])[:-1]
-    since = _since_summary(given["messages"])
+    since = since_summary(given["messages"])
     if len(plain) > len(since):
         found.check(all(_DEFERRED in block["text"] for block in plain[-1].blocks), f"no such message: {plain[-1]}")
         found.better("calls-as-text-need-no-results")
         plain = plain[: len(since)]
     pairs = list(zip(plain, since, strict=True))
-    for _ in cut(situation.path).kept:
+    for _ in parted(seen(given["messages"]))[1]:
         while pairs and (pairs[-1][1]["content"] == [] or is_hidden(pairs[-1][1], given["messages"])):
             pairs.pop()
-        found.check(_is_question(pairs.pop()[1]), "what stays is not a question")
+        pairs.pop()
         found.better("open-question-stays")
     kept = [one for one, message in pairs if not is_hidden(message, given["messages"])]
     if len(kept) < len(pairs):
         found.better("hidden-messages-stay-out")
-    lines = [one.text for one in _lines(situation)]
+    lines = [one.text for one in _lines(inputs)]
     shown = [(one, message) for one, message in pairs if not is_hidden(message, given["messages"])]
     return [_in_our_words(one, message, lines, found) for one, message in shown]
 
 
-def _lines(situation: Situation) -> list[Text]:
-    visible = effective_history(situation.path)
+def _lines(inputs: ReductionInput) -> list[Text]:
+    visible = effective_history(inputs.path)
     return [block for one in visible if one.source == "truncation" for block in one.blocks if isinstance(block, Text)]
 
 
@@ -219,33 +253,44 @@ def same_failure(given: Json, result: Json, failure: CondenseFailed, found: Find
     found.expect("cost", float(result.get("cost") or 0), round(failure.cost_usd or 0.0, 9))
 
 
-def same_summary(
-    given: Json, result: Json, marker: Condense, situation: Situation, counter: RuleCounter, found: Findings
-) -> None:
+def same_summary(given: Json, result: Json, marker: Condense, inputs: ReductionInput, found: Findings) -> None:
     """Compare the summary message block by block, what it hides, and what is counted."""
     recorded = next(one for one in reversed(result["messages"]) if one.get("isSummary"))["content"]
     texts = [block.text for block in marker.summary if isinstance(block, Text)]
-    found.check(len(texts) == len(marker.summary), "a block is no text")
     found.expect("the answer", recorded[0]["text"], texts[0])
-    _same_commands(recorded, texts, found)
-    _same_environment(given, recorded, texts, situation, marker, found)
-    _same_outlines(recorded, texts, situation, given, counter, found)
-    _the_rest(given, texts, found)
-    after = with_marker(situation.path, marker)
-    where = cut(situation.path)
-    found.expect("what stays", [one.entry_id for one in where.kept], [one.entry_id for one in after[1:]])
-    found.check(after[0].source == "summary", "the summary is not first")
-    if where.kept:
+    summary_is_right(given, marker, inputs, found)
+    _more_commands(recorded, texts, found)
+    _other_outlines(given, recorded, texts, found)
+    if more_than_recorded(given, seen(given["messages"])):
+        found.better("summary-keeps-more")
+    if parted(seen(given["messages"]))[1]:
         found.better("open-question-stays")
-    freed = counter.count_messages(effective_history(situation.path)) - counter.count_messages(after)
-    found.expect("tokens after", situation.context_tokens - round(situation.ratio * freed), marker.figures.tokens_after)
+    all_is_sent(with_marker(inputs.path, marker), found)
+
+
+def summary_is_right(given: Json, marker: Condense, inputs: ReductionInput, found: Findings) -> None:
+    """Check a condense against the case alone: what it hides, what its message holds, what it says it frees."""
+    texts = [block.text for block in marker.summary if isinstance(block, Text)]
+    found.check(len(texts) == len(marker.summary), "a block is no text")
+    found.expect("the answer", words.answer_block(answer_of(given["handler"]) or ""), texts[0])
+    history = in_our_words(given["messages"], inputs.path, found)
+    hidden, kept = parted(history)
+    ids = [one.entry_id for one in effective_history(inputs.path)]
+    found.expect("what is hidden", set(ids[: len(hidden)]), set(marker.hides))
+    details = (given.get("environmentDetails") or "") if inputs.trigger != "manual" else ""
+    attached_is_due(given, texts, inputs.limits.window, inputs.ratio, details if details.strip() else "", found)
+    summary = Plain("user", tuple({"type": "text", "text": text} for text in texts), "summary")
+    found.expect("what is left", [summary, *kept], of_visible(with_marker(inputs.path, marker)))
+    freed = tokens_of_all(hidden) - tokens_of_all([summary])
     found.check(freed > 0, "nothing is freed")
-    all_is_sent(after, found)
+    found.expect("tokens after", inputs.context_tokens - round(inputs.ratio * freed), marker.figures.tokens_after)
 
 
-def _same_commands(recorded: Sequence[Json], texts: Sequence[str], found: Findings) -> None:
-    theirs = [command for block in recorded[1:] for command in command_blocks(block["text"])]
-    ours = [command for text in texts[1:] for command in command_blocks(text)]
+def _more_commands(recorded: Sequence[Json], texts: Sequence[str], found: Findings) -> None:
+    """Say why ours has other commands; `attached_is_due` has checked that each is due."""
+    theirs = [command for block in recorded[1:] for command in commands_in(block["text"])]
+    kept = [text for text in texts[1:] if words.kind_of(text) == words.COMMANDS]
+    ours = [command for text in kept for command in commands_in(text)]
     if theirs != ours:
         found.check(set(theirs) <= set(ours), f"commands are lost: {theirs}, ours are {ours}")
         found.better("commands-of-summaries-stay")
@@ -253,81 +298,15 @@ def _same_commands(recorded: Sequence[Json], texts: Sequence[str], found: Findin
         found.better("own-words")
 
 
-def _same_environment(
-    given: Json,
-    recorded: Sequence[Json],
-    texts: Sequence[str],
-    situation: Situation,
-    marker: Condense,
-    found: Findings,
-) -> None:
-    details = given.get("environmentDetails") or ""
-    shown = len(recorded) > 1 and recorded[-1]["text"] == details
-    if not shown:
-        found.check(not details or details not in texts[1:], "environment details are there unasked")
-    elif texts[-1] != details:
-        found.check(any("Environment details" in remark for remark in marker.figures.remarks), "no environment details")
-        found.better("extras-share-a-budget")
-
-
-def _same_outlines(
-    recorded: Sequence[Json],
-    texts: Sequence[str],
-    situation: Situation,
-    given: Json,
-    counter: RuleCounter,
-    found: Findings,
-) -> None:
-    """Every file that we can outline is in our summary, in the order given, as far as the budget goes."""
-    sections = {path: text for path, text in asyncio.run(_sections(given)).items() if text}
-    theirs = {path for path in given.get("filesReadByRoo") or () if _names(path, [one["text"] for one in recorded[1:]])}
-    ours = [path for path in sections if _names(path, texts[1:])]
-    found.check(ours == list(sections)[: len(ours)], f"the order of outlines: {ours}")
-    if len(ours) < len(sections):
-        hidden = counter.count_messages(cut(situation.path).hidden)
-        left = allowance(situation.limits.window, hidden - counter.count_text(texts[0]))
-        extras = [*texts[1:], next(text for path, text in sections.items() if path not in ours)]
-        characters, tokens = sum(map(len, extras)), sum(map(counter.count_text, extras))
-        scarce = characters > left.characters - _LEAST_OUTLINE or tokens > left.tokens - _LEAST_OUTLINE // 4
-        found.check(scarce, f"an outline is left out: {characters} characters, {tokens} tokens of {left}")
-        found.better("extras-share-a-budget")
-    if theirs != sections.keys():
+def _other_outlines(given: Json, recorded: Sequence[Json], texts: Sequence[str], found: Findings) -> None:
+    """Say why ours has outlines of other files; `attached_is_due` has checked which there must be."""
+    files = given.get("filesReadByRoo") or ()
+    theirs = {path for path in files if any(words.is_section_of(block["text"], path) for block in recorded[1:])}
+    ours = {path for path in files if any(words.is_section_of(text, path) for text in texts[1:])}
+    if theirs != ours:
         found.better("outlines-by-our-grammars")
     elif ours:
         found.better("own-words")
-
-
-def _the_rest(given: Json, texts: Sequence[str], found: Findings) -> None:
-    """What else the summary message holds (the open request, facts of the log) stands in a reminder of its own."""
-    files = given.get("filesReadByRoo") or ()
-    known = [
-        given.get("environmentDetails") or None,
-        *(text for file in files for text in texts if _names(file, [text])),
-    ]
-    rest = [text for text in texts[1:] if text not in known and not command_blocks(text)]
-    wrapped = (text.startswith("<system-reminder>") and text.endswith("</system-reminder>") for text in rest)
-    found.check(all(wrapped), f"a block of the summary is no reminder: {rest}")
-    if rest:
-        found.better("summary-keeps-more")
-
-
-async def _sections(given: Json) -> dict[str, str]:
-    return dict(await fold_of(given)(tuple(dict.fromkeys(given.get("filesReadByRoo") or ()))))
-
-
-def _names(path: str, texts: Sequence[str]) -> bool:
-    return any(line.endswith(f": {path}") for text in texts for line in text.split("\n")[:2])
-
-
-def _since_summary(messages: Sequence[Json]) -> list[Json]:
-    start = max((at for at, message in enumerate(messages) if message.get("isSummary")), default=0)
-    return list(messages[start:])
-
-
-def _is_question(message: Json) -> bool:
-    content = message["content"]
-    results = [block for block in content if block["type"] == "tool_result"] if isinstance(content, list) else []
-    return bool(message["role"] == "user" and not results)
 
 
 def path_with(path: Sequence[Entry], marker: Condense) -> tuple[Entry, ...]:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from roo_tui.context.overflow import recognise
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.overflow import recognise
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store.exchange.roo_code import from_tagged
-from tests.conformance.tagged import Json
+from tests.conformance.histories import Json
 from tests.conformance.verdict import Findings
 
 _WINDOW = 200_000
@@ -44,7 +44,7 @@ def model_error(error: Any) -> ModelError:
         return ModelError(str(error))
     nested = [error, *(part for place in _PLACES if isinstance(part := _at(error, place), Mapping))]
     statuses = [part.get(name) for part in nested for name in ("status", "httpStatusCode", "code")]
-    status = next((int(one) for one in statuses if _is_number(one)), 0)
+    status = next((int(str(one)) for one in statuses if _is_number(one)), 0)
     codes = [part.get(name) for part in nested[::-1] for name in ("code", "type")]
     code = next((one for one in codes if isinstance(one, str) and not _is_number(one) and one != "error"), "")
     messages = [part.get("message") for part in nested[::-1]]
@@ -56,7 +56,7 @@ def tokens(given: Json, recorded: Any, found: Findings) -> None:
     """The same words make the same tokens; ours counts a call's name and arguments, and a picture by its size."""
     ((body, _),) = from_tagged([{"role": "user", "content": given["content"]}])
     counter, factor = TokenCounter(), ModelInfo("any", "").token_factor
-    blocks = body.blocks  # type: ignore[union-attr]
+    blocks = body.blocks
     ours = math.ceil(factor * counter.count_blocks(blocks))
     if ours == recorded:
         return

@@ -5,31 +5,31 @@ A check gets the entry's input and its recorded output, and looks at ours alone:
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.cut import command_blocks
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.folded_files import fold
+from roo_tui.context.condense.attachments import fold
+from roo_tui.context.condense.cut_point import command_blocks
 from roo_tui.context.guards import Guards
-from roo_tui.context.overflow import recognise
-from roo_tui.context.policy import decide
-from roo_tui.context.truncate import truncate
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.sliding_window import slide_window
+from roo_tui.context.window.overflow import recognise
+from roo_tui.context.window.policy import decide
 from roo_tui.domain.blocks import Opaque, Text, Thinking, tool_results, tool_uses
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.outline import signatures
-from roo_tui.outline.languages import language_of
 from tests.conformance import outlines
 from tests.conformance.condensing import run, summarize
 from tests.conformance.counting import model_error
-from tests.conformance.managing import manage, path_after, reduced, situation_of
+from tests.conformance.folding import definitions, grammar_of, may_be_outlined, parses
+from tests.conformance.histories import Json, is_hidden, seen
+from tests.conformance.managing import inputs_of, manage, path_after, reduced
 from tests.conformance.rewinding import head_before
 from tests.conformance.rule import RuleCounter, fold_of
-from tests.conformance.tagged import Json, json_of, log_of, next_request, plain_all, sent, untagged
+from tests.conformance.tagged import json_of, log_of, next_request, plain_all, sent, untagged
 from tests.conformance.truncating import is_half, is_sound, nothing_can_go
 from tests.conformance.verdict import Findings
-from tests.conformance.views import is_hidden
 from tests.support.api_rules import violations
 
 _HANDLER: Json = {"chunks": [{"type": "text", "text": "Summary"}]}
@@ -37,36 +37,35 @@ _HANDLER: Json = {"chunks": [{"type": "text", "text": "Summary"}]}
 
 def truncation(given: Json, recorded: Any, found: Findings) -> None:
     """What is hidden was sent, the summary and whole pairs stay, the line is seen."""
-    path, counter = log_of(given["messages"]).path(), RuleCounter()
-    before = effective_history(path)
-    marker = truncate(path, counter)
+    path = log_of(given["messages"]).path()
+    marker = slide_window(path, RuleCounter())
     if marker is None:
-        nothing_can_go(path, counter, found)
+        nothing_can_go(seen(given["messages"]), found)
         return
-    is_sound(path, marker, counter, found)
-    is_half(before, marker, counter, found)
+    is_sound(path, marker, found)
+    is_half(path, marker, found)
     _pairs_are_whole(with_marker(path, marker), found)
 
 
 def token_count_after_truncation(given: Json, recorded: Any, found: Findings) -> None:
     """What is reported is the count of system prompt, tools and the next request's messages."""
     path, counter = log_of(given["messages"]).path(), RuleCounter()
-    situation, model = situation_of(given, path, 0)
-    raw = counter.count_request(situation.system, situation.tools, effective_history(path))
+    inputs, model = inputs_of(given, path, 0)
+    raw = counter.count_request(inputs.system, inputs.tools, effective_history(path))
     given = {**given, "contextWindow": raw}
-    situation, model = situation_of(given, path, raw, ratio=1.0)
-    marker = asyncio.run(reduced(situation, model, given))[-1]
+    inputs, model = inputs_of(given, path, raw, ratio=1.0)
+    marker = asyncio.run(reduced(inputs, model, given))[-1]
     if found.check(isinstance(marker, Truncation), "nothing is truncated") and isinstance(marker, Truncation):
         after = effective_history(path_after(path, marker))
-        expected = counter.count_request(situation.system, situation.tools, after)
+        expected = counter.count_request(inputs.system, inputs.tools, after)
         found.expect("tokens after", expected, marker.figures.tokens_after)
-        found.check(bool(situation.tools), "the case has no tools")
+        found.check(bool(inputs.tools), "the case has no tools")
 
 
 def hidden_messages_are_not_summarised(given: Json, recorded: Any, found: Findings) -> None:
     """Nothing hidden is in the request for the summary."""
-    situation, model = situation_of({**_LIMITS, **given}, log_of(given["messages"]).path(), 0, ratio=1.0)
-    run(situation, model, given, RuleCounter())
+    inputs, model = inputs_of({**_LIMITS, **given}, log_of(given["messages"]).path(), 0, ratio=1.0)
+    run(inputs, model, given, RuleCounter())
     found.expect("requests", 1, len(model.requests))
     asked = str([json_of(message.blocks) for message in model.requests[0].messages])
     for message in given["messages"]:
@@ -80,11 +79,11 @@ def no_truncation_of_nothing(given: Json, recorded: Any, found: Findings) -> Non
     """No truncation where nothing is hidden, and the context is known to be over its limit still."""
     path = log_of(given["messages"]).path()
     tokens = given["totalTokens"] + RuleCounter().count_messages(effective_history(path)[-1:])
-    situation, model = situation_of(given, path, tokens)
-    bodies = asyncio.run(reduced(situation, model, given))
-    nothing_can_go(path, RuleCounter(), found)
+    inputs, model = inputs_of(given, path, tokens)
+    bodies = asyncio.run(reduced(inputs, model, given))
+    nothing_can_go(seen(given["messages"]), found)
     found.expect("what is done", (), bodies)
-    found.expect("what is still so", "over", decide(tokens, situation.limits))
+    found.expect("what is still so", "over", decide(tokens, inputs.limits))
 
 
 def condense_can_be_taken_back(given: Json, recorded: Any, found: Findings) -> None:
@@ -147,8 +146,8 @@ def errors_are_judged(given: Sequence[Json], recorded: Any, found: Findings, ent
 def summary_request_is_clean(given: Json, recorded: Any, found: Findings) -> None:
     """The request for the summary passes the checks of every request, and has no block of an unknown kind."""
     path = log_of(given["messages"]).path()
-    situation, model = situation_of({**_LIMITS, **given}, path, 0, ratio=1.0)
-    run(situation, model, given, RuleCounter())
+    inputs, model = inputs_of({**_LIMITS, **given}, path, 0, ratio=1.0)
+    run(inputs, model, given, RuleCounter())
     if found.expect("requests", 1, len(model.requests)):
         found.expect("refusals", [], violations(model.requests[0].messages))
         odd = [
@@ -177,32 +176,32 @@ def forced_reductions_shrink(given: Json, recorded: Any, found: Findings) -> Non
     guards, smaller = Guards(), 0
     for _ in range(3):
         before = counter.count_messages(effective_history(path))
-        situation, model = situation_of(given, path, given["totalTokens"], trigger="forced")
-        for body in asyncio.run(reduced(situation, model, given, guards)):
+        inputs, model = inputs_of(given, path, given["totalTokens"], trigger="forced")
+        for body in asyncio.run(reduced(inputs, model, given, guards)):
             path = path_after(path, body)
         after = counter.count_messages(effective_history(path))
         found.check(after <= before, "a reduction made it larger")
         smaller += after < before
     found.check(smaller > 0, "nothing was reduced")
     own = {**given, "profileThresholds": {given["currentProfileId"]: 100}}
-    situation, model = situation_of(own, log_of(given["messages"]).path(), given["totalTokens"], trigger="forced")
-    found.check(bool(asyncio.run(reduced(situation, model, own))), "a threshold of the profile stopped it")
+    inputs, model = inputs_of(own, log_of(given["messages"]).path(), given["totalTokens"], trigger="forced")
+    found.check(bool(asyncio.run(reduced(inputs, model, own))), "a threshold of the profile stopped it")
 
 
 def condense_never_grows(given: Json, recorded: Any, found: Findings) -> None:
     """A condense leaves less than before or changes nothing, and is not tried again at once."""
     path, guards = log_of(given["messages"]).path(), Guards()
-    situation, model = situation_of(given, path, given["totalTokens"])
-    bodies = asyncio.run(reduced(situation, model, given, guards))
+    inputs, model = inputs_of(given, path, given["totalTokens"])
+    bodies = asyncio.run(reduced(inputs, model, given, guards))
     for body in bodies:
         if isinstance(body, Condense):
             found.check(body.figures.tokens_after < body.figures.tokens_before, "it grew")
         found.check(isinstance(body, Condense | CondenseFailed), f"{body.kind} was not expected")
         path = path_after(path, body)
     if not any(isinstance(body, Condense) for body in bodies):
-        found.expect("the history", effective_history(situation.path), effective_history(path))
+        found.expect("the history", effective_history(inputs.path), effective_history(path))
     asked = len(model.requests)
-    again, _ = situation_of(given, path, given["totalTokens"])
+    again, _ = inputs_of(given, path, given["totalTokens"])
     asyncio.run(reduced(again, model, given, guards))
     found.expect("requests of a second try", asked, len(model.requests))
 
@@ -212,9 +211,9 @@ def outlines_have_every_definition(given: Sequence[Json], recorded: Any, found: 
     for file in given:
         path, lines = file["path"], file["content"].split("\n")
         rows = re.findall(r"^(\d+)--(\d+) \| (.*)$", signatures.outline(path, file["content"]), re.MULTILINE)
-        found.check(bool(language_of(path)) or not rows, f"an outline of {path}")
+        found.check(may_be_outlined(path, file["content"]) or not rows, f"an outline of {path}")
         ends = {(int(last), line.rstrip()): int(first) for first, last, line in rows}
-        for first, last in _top_level(lines) if language_of(path) and outlines.parses(path, file["content"]) else ():
+        for first, last in definitions(path, lines) if grammar_of(path) and parses(path, file["content"]) else ():
             if last - first >= 3:
                 own = ends.get((last + 1, lines[first].rstrip()))
                 found.check(own is not None and own <= first + 1, f"{path} {first + 1}--{last + 1}: {lines[first]}")
@@ -269,37 +268,18 @@ def forced_is_not_silent(given: Any, recorded: Any, found: Findings) -> None:
         "handler": {"chunks": [{"type": "text", "text": "Short."}, _USED]},
     }
     path = log_of(messages).path()
-    situation, model = situation_of(case, path, 1, trigger="forced", ratio=1.0)
-    (marker,) = asyncio.run(reduced(situation, model, case))
+    inputs, model = inputs_of(case, path, 1, trigger="forced", ratio=1.0)
+    (marker,) = asyncio.run(reduced(inputs, model, case))
     if found.check(isinstance(marker, Condense), "not condensed") and isinstance(marker, Condense):
         said = "\n".join(block.text for block in marker.summary if isinstance(block, Text))
         found.check("a.py" in said and "def one():" in said, "no outline")
         found.check(said.endswith(case["environmentDetails"]), "no environment details")
         found.check("Only the facts." in str(model.requests[0].messages[-1]), "not the custom prompt")
     failing = {**case, "handler": {"chunks": [{"type": "text", "text": " "}, _USED]}}
-    situation, model = situation_of(failing, path, 1, trigger="forced", ratio=1.0)
-    told = [one for one in asyncio.run(reduced(situation, model, failing)) if isinstance(one, CondenseFailed)]
+    inputs, model = inputs_of(failing, path, 1, trigger="forced", ratio=1.0)
+    told = [one for one in asyncio.run(reduced(inputs, model, failing)) if isinstance(one, CondenseFailed)]
     if found.expect("failures told", 1, len(told)):
         found.check(bool(told[0].message) and told[0].cost_usd == 0.5, f"{told[0]}")
-
-
-def _top_level(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield first and last line (from 0) of functions, types and classes that begin at the left margin."""
-    for at, line in enumerate(lines):
-        if _BEGINS.match(line):
-            yield at, _end_of(lines, at)
-
-
-def _end_of(lines: Sequence[str], first: int) -> int:
-    body = first + 1
-    while body < len(lines) and lines[body].startswith("{"):
-        body += 1
-    for at in range(body, len(lines)):
-        if lines[at].startswith(("}", "end")):
-            return at
-        if lines[at].strip() and not lines[at][0].isspace():
-            return max(number for number in range(at) if lines[number].strip())
-    return max(number for number in range(len(lines)) if lines[number].strip())
 
 
 def _request(messages: Sequence[Json], found: Findings) -> tuple[Any, ...]:
@@ -325,9 +305,6 @@ def _resident_kb() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4
 
 
-_BEGINS = re.compile(
-    r"(?:static |export |pub |async )*(?:(?:class|def|func|struct|enum|union|interface)\b|type \w+ |int \w+\()"
-)
 _USED: Json = {"type": "usage", "inputTokens": 100, "outputTokens": 20, "totalCost": 0.5}
 _LIMITS: Json = {
     "contextWindow": 200_000,

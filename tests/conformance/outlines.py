@@ -2,15 +2,14 @@
 
 import asyncio
 import re
-from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.folded_files import FoldedFiles, fold
-from roo_tui.outline.languages import language_of
+from roo_tui.context.condense.attachments import FoldedFiles, fold
 from roo_tui.outline.signatures import outline
-from roo_tui.prompt_files import render
+from tests.conformance import words
+from tests.conformance.folding import grammar_of, may_be_outlined, must_be_outlined, parses, text_of_file
+from tests.conformance.histories import Json
 from tests.conformance.rule import fold_of
-from tests.conformance.tagged import Json
 from tests.conformance.verdict import Findings
 
 _DEFAULT_LIMIT = 50_000
@@ -27,7 +26,7 @@ def parse(given: Json, recorded: Any, found: Findings) -> None:
     ours = outline(path, text)
     if "raises" in recorded:
         found.better("outlines-by-our-grammars")
-        found.check(bool(language_of(path)) or not ours, "an outline without a grammar")
+        found.check(bool(grammar_of(path)) or not ours, "an outline without a grammar")
         return
     theirs = recorded["definitions"] or ""
     _same_definitions(path, text, theirs, ours, found)
@@ -37,28 +36,31 @@ def parse(given: Json, recorded: Any, found: Findings) -> None:
 def folded(given: Json, recorded: Any, found: Findings) -> None:
     """The same files are outlined in the same order, within the limit, cut between lines."""
     limit = given.get("maxCharacters", _DEFAULT_LIMIT)
-    files = {path: given["files"][file] for path in given["filePaths"] if (file := normpath(path)) in given["files"]}
+    paths = list(dict.fromkeys(given["filePaths"]))
+    files = {path: text for path in paths if (text := text_of_file(given, path)) is not None}
     ours = asyncio.run(fold(given["filePaths"], limit, fold_of(given)))
     _within_limit(ours, limit, found)
-    texts = {path: outline(path, files[path]) for path in dict.fromkeys(given["filePaths"]) if path in files}
-    wanted = [path for path in texts if texts[path]]
-    named = [next((path for path in wanted if _is_of(section, path)), "") for section in ours.sections]
-    found.check(named == wanted[: len(named)], f"sections of {named}, wanted are {wanted}")
+    named = [next((path for path in files if words.is_section_of(section, path)), "") for section in ours.sections]
+    possible = [path for path in files if may_be_outlined(path, files[path])]
+    found.check(named == [path for path in possible if path in named], f"sections of {named}, possible are {possible}")
+    texts = {path: outline(path, text) for path, text in files.items()}
     for section, path in zip(ours.sections, named, strict=True):
         _is_whole_or_cut_between_lines(section, path, texts[path], section is ours.sections[-1], found)
-    if len(named) < len(wanted):
+    left_out = [path for path in files if must_be_outlined(path, files[path]) and path not in named]
+    if left_out:
         left = limit - sum(map(len, ours.sections))
-        found.check(left < _LEAST_LIMIT or _cut_would_be_empty(left, wanted[len(named)], texts), f"{left} were left")
-    missing = [path for path in dict.fromkeys(given["filePaths"]) if path not in files]
-    if len(named) == len(wanted):
-        found.expect("files that could not be read", len(missing), ours.unreadable)
+        found.check(left < _LEAST_LIMIT or _cut_would_be_empty(left, left_out[0], texts), f"{left} were left")
+        last = max((possible.index(path) for path in named), default=-1)
+        found.check(possible.index(left_out[0]) > last, f"{left_out[0]} is passed over")
+    else:
+        found.expect("files that could not be read", len(paths) - len(files), ours.unreadable)
     theirs = [path for section in recorded["sections"] for path in given["filePaths"] if f": {path}\n" in section]
     if theirs == named and all(_rows(texts[path]) <= _rows(recorded["content"]) for path in named):
         found.better("own-words") if named else None
     elif theirs == named:
         found.better("outlines-by-our-grammars")
     else:
-        found.better("outlines-keep-their-limit" if set(theirs) <= set(wanted) else "outlines-by-our-grammars")
+        found.better("outlines-keep-their-limit" if set(theirs) <= set(possible) else "outlines-by-our-grammars")
 
 
 def _within_limit(ours: FoldedFiles, limit: int, found: Findings) -> None:
@@ -68,26 +70,26 @@ def _within_limit(ours: FoldedFiles, limit: int, found: Findings) -> None:
 
 
 def _is_whole_or_cut_between_lines(section: str, path: str, text: str, last: bool, found: Findings) -> None:
-    whole = render("condense/folded_file", path=path, outline=text.rstrip())
+    whole = words.section(path, text.rstrip())
     if section == whole:
         return
     found.check(last, f"{path} is cut and not the last")
     lines = section.split("\n")
-    at = lines.index(render("condense/folded_cut")) if render("condense/folded_cut") in lines else -1
+    at = lines.index(words.cut_line()) if words.cut_line() in lines else -1
     if found.check(at > 0, f"{path} is cut without saying so"):
         found.expect("lines before the cut", whole.split("\n")[:at], lines[:at])
 
 
 def _cut_would_be_empty(left: int, path: str, texts: dict[str, str]) -> bool:
-    head = "\n".join([*texts[path].split("\n")[:2], render("condense/folded_cut")])
-    return len(render("condense/folded_file", path=path, outline=head)) > left
+    head = "\n".join([*texts[path].split("\n")[:2], words.cut_line()])
+    return len(words.section(path, head)) > left
 
 
 def _same_definitions(path: str, text: str, theirs: str, ours: str, found: Findings) -> None:
     if _rows(theirs) == _rows(ours):
         return
     found.better("outlines-by-our-grammars")
-    if not language_of(path) or not parses(path, text):
+    if not grammar_of(path) or not parses(path, text):
         return
     starts = {first for first, _, _ in _rows(ours)}
     shown = {line for _, _, line in _rows(ours)}
@@ -107,16 +109,5 @@ def _rows_are_true(text: str, ours: str, found: Findings) -> None:
         found.check(len(inside) >= 4 and any(one.startswith(cut) for one in inside), f"{first}--{last} | {line}")
 
 
-def parses(path: str, text: str) -> bool:
-    """Say whether a file is without errors for its grammar; what is defined in one with errors, nobody can say."""
-    from tree_sitter_language_pack import get_parser
-
-    return not get_parser(language_of(path)).parse(text.encode(errors="replace")).root_node.has_error  # type: ignore[arg-type]
-
-
 def _rows(text: str) -> set[tuple[str, str, str]]:
     return set(_ROW.findall(text))
-
-
-def _is_of(section: str, path: str) -> bool:
-    return any(line.endswith(f": {path}") for line in section.split("\n")[:2])

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests.conformance.tagged import Json
+from tests.conformance.histories import Json
 
 STORED = {
     "cleanupAfterTruncation",

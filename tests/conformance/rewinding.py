@@ -8,17 +8,19 @@ answer that ended meanwhile stays), everything else to what was stored from then
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import active_markers, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.rewind import rewind_points, target_head
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.rewind import rewind_points, target_head
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
-from roo_tui.store.exchange.roo_code import to_tagged
-from tests.conformance.tagged import Json, log_of, plain
+from tests.conformance.histories import Json, plain
+from tests.conformance.tagged import log_of, tagged_whole
 from tests.conformance.verdict import Findings
 from tests.conformance.views import all_is_sent, same_tags
 
+# Where the data's clock stands.
+_NOW_MS = 1_700_000_000_000
 _PERSONS = {"user_feedback", "user_feedback_diff"}
 
 
@@ -29,6 +31,7 @@ def rewind(given: Json, recorded: Any, found: Findings) -> None:
     if place is None:
         found.check("raises" in recorded, "there is no such message, and nobody said so")
         return
+    past_the_end_is_now(given, found)
     one = {"call": given["call"], "options": given.get("options") or {}}
     _compare(given, one, place, recorded["apiConversationHistory"], found)
 
@@ -45,9 +48,17 @@ def rewind_everywhere(given: Json, recorded: Any, found: Findings) -> None:
         _compare(given, one, place, kept, found)
 
 
+def past_the_end_is_now(given: Json, found: Findings) -> None:
+    """A rewind to a place after the last interface message means now: nothing goes."""
+    log = log_of(given["apiConversationHistory"], given["clineMessages"])
+    before = log.path()
+    log.move(head_before(log, given["clineMessages"], len(given["clineMessages"])))
+    found.expect("what a rewind to now leaves", before, log.path())
+
+
 def head_before(log: Log, events: Sequence[Json], place: int, *, keep_it: bool = False) -> EntryId | None:
-    """Return the head that a rewind to an interface message means."""
-    path, event = log.path(), events[place]
+    """Return the head that a rewind to an interface message means; past the last one that is the newest entry."""
+    path, event = log.path(), events[place] if place < len(events) else {"ts": _NOW_MS}
     at_ms = event["ts"]
     if keep_it and _is_marker_event(event):
         at_ms += 1
@@ -71,7 +82,7 @@ def _compare(given: Json, one: Json, place: int, expected: Sequence[Json], found
     log.move(head_before(log, events, place, keep_it=keep_it))
     path = log.path()
     all_is_sent(effective_history(path), found)
-    ours = to_tagged(path, active_markers(path))
+    ours = tagged_whole(path)
     trial = Findings()
     same_tags(expected, ours, trial)
     if not trial.wrong:
@@ -128,7 +139,7 @@ def _is_answer(entries: Sequence[Entry]) -> bool:
 
 def _place(events: Sequence[Json], one: Json) -> int | None:
     if one["call"] == "rewindToIndex":
-        return one["index"] if one["index"] < len(events) else None
+        return int(one["index"])
     return next((at for at, event in enumerate(events) if event.get("ts") == one["ts"]), None)
 
 
@@ -138,6 +149,7 @@ def _without(message: Json, keys: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def is_persons(event: Json, place: int) -> bool:
+    """Say whether an interface message is what a person typed."""
     return event.get("say") in _PERSONS or (place == 0 and event.get("say") == "text")
 
 

@@ -8,14 +8,13 @@ import json
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.folded_files import outlines_of
+from roo_tui.context.condense.attachments import outlines_of
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import Fold, Services
-from roo_tui.context.tokens import HasBlocks, TokenCounter
+from roo_tui.context.reduction_input import Fold, ReductionServices
+from roo_tui.context.window.tokens import HasBlocks, TokenCounter
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import (
@@ -31,8 +30,8 @@ from roo_tui.domain.requests import (
 )
 from roo_tui.domain.usage import Usage
 from roo_tui.outline.signatures import outline
-from roo_tui.prompt_files import render
-from tests.conformance.tagged import Json
+from tests.conformance import words
+from tests.conformance.histories import Json
 
 INSTRUCTION = "<<CONDENSE_PROMPT>>"
 CANNOT_BE_CALLED = "This model cannot be called."
@@ -107,8 +106,8 @@ class FakeModel:
         price = cost * 1_000_000 / tokens if tokens else 0.0
         return ModelInfo("fake", "", input_usd=price, output_usd=0.0, supports_images=images, token_factor=1.0)
 
-    def services(self, given: Json, counter: TokenCounter) -> Services:
-        return Services(ask=self.ask, counter=counter, fold=fold_of(given))
+    def services(self, given: Json, counter: TokenCounter) -> ReductionServices:
+        return ReductionServices(ask=self.ask, counter=counter, fold=fold_of(given))
 
     async def ask(self, request: Request) -> AsyncIterator[ModelEvent]:
         if self.handler.get("no_create_message"):
@@ -156,23 +155,16 @@ def _characters(block: Block) -> int:
         case ToolResult(content=str() as text):
             return len(text)
         case ToolResult():
-            return sum(map(_characters, block.content))
+            return sum(_characters(part) for part in block.content if not isinstance(part, str))
         case Image():
             return _IMAGE
     return 0
 
 
 def _length(text: str) -> int:
-    if text == render("condense/system", guard=render("condense/guard")):
+    if text == words.summary_system():
         return len(_SYSTEM)
-    return len(INSTRUCTION if text.startswith(own_instructions()) else text)
-
-
-@cache
-def own_instructions() -> tuple[str, ...]:
-    """The beginnings of our words for summarising in parts, which the data has no words for either."""
-    part, merge = render("condense/staged", number="\0", parts="\0"), render("condense/merge", instruction="\0")
-    return part.partition("\0")[0], merge.partition("\0")[0]
+    return len(INSTRUCTION if text.startswith(words.of_parts()) else text)
 
 
 def _json(value: Any) -> str:

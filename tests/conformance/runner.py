@@ -1,10 +1,13 @@
 """Runs every case of a folder of conformance data, and prints what came of them.
 
-    python -m tests.conformance [FOLDER] [--all]     --all names each case that is not equal
+    python -m tests.conformance [FOLDER] [--all]         --all names each case that is not equal
+    python -m tests.conformance [FOLDER] --mutants       faults put into the product, and the cases each turns wrong
 
 Each file is one function of Roo Code's. Its cases go from tagged messages to our log (by the module that importing
 uses), through the functions the engine calls, and back. Nothing here knows a case: what differs must be explained by a
-reason whose check holds for the case at hand.
+reason whose check holds for the case at hand. Limits, refusals, guards, what is seen, legal cuts, places of results and
+what is attached are worked out in `due`, `histories`, `placing`, `attachments` and `folding`, which ask the product
+nothing.
 """
 
 import json
@@ -15,11 +18,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.conformance import condensing, counting, managing, outlines, rewinding, sequences, truncating, views
+from tests.conformance import (
+    condensing,
+    counting,
+    guarding,
+    managing,
+    outlines,
+    rewinding,
+    sequences,
+    truncating,
+    views,
+)
+from tests.conformance.histories import Json
 from tests.conformance.reachable import STORED, why_unreachable
 from tests.conformance.reasons import REASONS
-from tests.conformance.tagged import Json, refusals
-from tests.conformance.verdict import Findings, Verdict
+from tests.conformance.tagged import refusals
+from tests.conformance.verdict import Findings, Outcome, Verdict
 
 Check = Callable[[Json, Any, Findings], None]
 
@@ -34,7 +48,7 @@ CHECKS: dict[str, Check] = {
     "validateAndFixToolResultIds": views.repaired_ids,
     "truncateConversation": truncating.truncation,
     "willManageContext": managing.will_manage,
-    "manageContext": managing.manage,
+    "manageContext": guarding.manage,
     "summarizeConversation": condensing.summarize,
     "rewind": rewinding.rewind,
     "rewindEveryPosition": rewinding.rewind_everywhere,
@@ -82,7 +96,7 @@ def run_case(function: str, check: Check, case: Json) -> Verdict:
     why = why_unreachable(function, given)
     found = _found(check, given, case["output"])
     if not why:
-        outcome = "wrong" if found.wrong else "better on purpose" if found.reasons else "equal"
+        outcome: Outcome = "wrong" if found.wrong else "better on purpose" if found.reasons else "equal"
         return Verdict(function, case["name"], outcome, tuple(found.reasons), tuple(found.wrong))
     problems = _refusals(function, given)
     if case["name"].startswith(_MADE_BY_OPERATIONS):

@@ -1,29 +1,21 @@
 """From tagged messages to our log and back, in a form that compares contents, roles and visibility."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import repair, with_user_blocks
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.domain.blocks import Block, Message, Text
 from roo_tui.domain.entries import Body, Entry
+from roo_tui.domain.markers import Condense, Truncation
 from roo_tui.store.exchange.export import messages_json
 from roo_tui.store.exchange.roo_code import from_tagged
+from tests.conformance.histories import Json, Plain, plain, plain_blocks
 from tests.support.api_rules import violations
+from tests.support.tagged_export import to_tagged
 
-Json = Mapping[str, Any]
 TAGS = ("condenseParent", "truncationParent", "isSummary", "condenseId", "isTruncationMarker", "truncationId")
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A message to compare: role, kind (`message`, `summary`, `truncation`) and blocks as JSON values."""
-
-    role: str
-    blocks: tuple[Any, ...]
-    kind: str = "message"
 
 
 def log_of(messages: Sequence[Json], events: Sequence[Json] = ()) -> Log:
@@ -41,15 +33,15 @@ def append(log: Log, body: Body, at_ms: int) -> Entry:
     return entry
 
 
+def tagged_whole(path: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return a path as tagged messages; nothing here ever switches a marker off, so all of them are on."""
+    markers = {entry.id: entry.body for entry in path if isinstance(entry.body, Condense | Truncation)}
+    return to_tagged(path, markers)
+
+
 def untagged(messages: Sequence[Json]) -> list[dict[str, Any]]:
     """Return the messages without tags, for functions that do not look at them."""
     return [{key: value for key, value in message.items() if key not in TAGS} for message in messages]
-
-
-def plain(message: Json) -> Plain:
-    """Return a recorded message."""
-    kind = "summary" if message.get("isSummary") else "truncation" if message.get("isTruncationMarker") else "message"
-    return Plain(message["role"], plain_blocks(message["content"]), kind)
 
 
 def plain_all(messages: Iterable[Json]) -> list[Plain]:
@@ -70,22 +62,6 @@ def of_request(messages: Iterable[Message]) -> list[Plain]:
 def json_of(blocks: tuple[Block, ...]) -> tuple[Any, ...]:
     (message,) = messages_json([Message("user", blocks)])
     return plain_blocks(message["content"])
-
-
-def plain_blocks(content: Any) -> tuple[Any, ...]:
-    """Return a content as blocks that compare equal where the Messages API reads the same in them."""
-    if isinstance(content, str):
-        return ({"type": "text", "text": content},)
-    return tuple(_plain_block(block) for block in content) if isinstance(content, list) else ()
-
-
-def _plain_block(block: Any) -> Any:
-    if not isinstance(block, Mapping) or block.get("type") != "tool_result":
-        return block
-    content = block.get("content")
-    parts = [_plain_block(part) for part in content] if isinstance(content, list) else content or ""
-    result = {"type": "tool_result", "tool_use_id": block.get("tool_use_id"), "content": parts or ""}
-    return {**result, "is_error": True} if block.get("is_error") else result
 
 
 def sent(visible: Sequence[Visible]) -> list[Plain]:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_no_case_is_wrong(file: Path) -> None:
 
 
 @pytest.mark.parametrize("defect", _DEFECTS, ids=lambda defect: defect["id"])
-def test_properties_of_a_known_defect_hold(defect: dict) -> None:
+def test_properties_of_a_known_defect_hold(defect: dict[str, Any]) -> None:
     if defect["id"] in _TESTED_WITH_THE_ENGINE:
         pytest.skip("see test_known_defects_of_the_engine")
     found = Findings()

@@ -23,6 +23,7 @@ async def test_after_a_truncation_its_count_is_the_size_in_use_until_a_request_t
         await engine.measure()
         before = engine.read.context_use().used
         await engine.truncate()
+        assert engine.read.session is not None
         marker = next(one.body for one in engine.read.session.task.log.path() if isinstance(one.body, Truncation))
         assert engine.read.context_use().used == marker.figures.tokens_after < before
         await recorder.turn("go on")

@@ -3,43 +3,52 @@
 from collections.abc import Sequence
 from typing import Any
 
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.pairing import is_legal_cut, legal_cuts
-from roo_tui.context.truncate import truncate
-from roo_tui.domain.blocks import tool_results, tool_uses
+from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.markers import Truncation
+from tests.conformance import words
+from tests.conformance.condensing import in_our_words
+from tests.conformance.histories import (
+    Json,
+    Plain,
+    is_question,
+    legal_places,
+    pairs,
+    plain,
+    text_tokens,
+    tokens,
+    tokens_of_all,
+)
 from tests.conformance.rule import RuleCounter
-from tests.conformance.tagged import Json, Plain, log_of, of_visible, plain
+from tests.conformance.tagged import log_of, of_visible
 from tests.conformance.verdict import Findings
 from tests.conformance.views import all_is_sent
 
 
 def truncation(given: Json, recorded: Any, found: Findings) -> None:
     """The oldest part after the first message is hidden; ours knows one fraction, half of the tokens."""
-    counter, path = RuleCounter(), log_of(given["messages"]).path()
-    marker = truncate(path, counter)
-    before = effective_history(path)
+    path = log_of(given["messages"]).path()
+    marker = slide_window(path, RuleCounter())
+    history = in_our_words(given["messages"], path, found)
     if marker is not None:
-        is_sound(path, marker, counter, found)
-        is_half(before, marker, counter, found)
+        is_sound(path, marker, found)
+        is_half(path, marker, found)
     else:
-        nothing_can_go(path, counter, found)
-    compare(newly_hidden(given["messages"], recorded["messages"]), before, marker, found)
+        nothing_can_go(history, found)
+    compare(newly_hidden(given["messages"], recorded["messages"]), path, marker, found)
 
 
-def nothing_can_go(path: Sequence[Entry], counter: RuleCounter, found: Findings) -> None:
+def nothing_can_go(history: Sequence[Plain], found: Findings) -> None:
     """Check that no legal cut between the first message (or the summary) and a last question would free anything."""
-    before = effective_history(path)
-    first = max((at for at, message in enumerate(before) if message.source == "summary"), default=0) + 1
-    cuts = [cut for cut in legal_cuts(before) if cut >= first]
+    first = max((at for at, message in enumerate(history) if message.kind == "summary"), default=0) + 1
+    cuts = [cut for cut in legal_places(history) if cut >= first]
     for cut in cuts[1:]:
-        last = before[cut - 1]
-        if cut == len(before) and last.role == "user" and not tool_results(last.blocks):
+        if cut == len(history) and is_question(history[-1]):
             continue
-        hides = tuple(message.entry_id for message in before[cuts[0] : cut])
-        freed = counter.count_messages(before) - counter.count_messages(with_marker(path, Truncation(hides)))
-        found.check(freed <= 0, f"hiding {len(hides)} messages would free {freed} tokens")
+        count = cut - cuts[0]
+        freed = tokens_of_all(history[cuts[0] : cut]) - text_tokens(words.truncation_line(count))
+        found.check(freed <= 0, f"hiding {count} messages would free {freed} tokens")
 
 
 def newly_hidden(before: Sequence[Json], after: Sequence[Json]) -> list[Plain]:
@@ -48,15 +57,14 @@ def newly_hidden(before: Sequence[Json], after: Sequence[Json]) -> list[Plain]:
     return [plain(message) for message in after if message.get("truncationParent") in added and message["content"]]
 
 
-def compare(recorded: Sequence[Plain], before: Sequence[Visible], marker: Truncation | None, found: Findings) -> None:
+def compare(recorded: Sequence[Plain], path: Sequence[Entry], marker: Truncation | None, found: Findings) -> None:
     """Compare what was hidden, as contents."""
+    visible = effective_history(path)
     hidden = set(marker.hides) if marker is not None else set()
-    ours = of_visible([message for message in before if message.entry_id in hidden])
-    if ours == list(recorded):
+    ours = of_visible([message for message in visible if message.entry_id in hidden])
+    if ours == list(recorded) or (not recorded and marker is None):
         return
-    shown = of_visible(before)
-    if not recorded and marker is None:
-        return
+    shown = of_visible(visible)
     if any(message not in shown for message in recorded) or any(message.kind == "summary" for message in recorded):
         found.better("truncation-hides-what-is-sent")
     elif marker is None:
@@ -65,58 +73,47 @@ def compare(recorded: Sequence[Plain], before: Sequence[Visible], marker: Trunca
         found.better("legal-cut-at-half")
 
 
-def is_sound(path: Sequence[Entry], marker: Truncation, counter: RuleCounter, found: Findings) -> None:
+def is_sound(path: Sequence[Entry], marker: Truncation, found: Findings) -> None:
     """Check what holds of every truncation of ours, one step or several."""
-    before, after = effective_history(path), with_marker(path, marker)
-    ids = [message.entry_id for message in before]
+    visible, after = effective_history(path), of_visible(with_marker(path, marker))
+    history, ids = of_visible(visible), [message.entry_id for message in visible]
     places = sorted(ids.index(entry_id) for entry_id in marker.hides if entry_id in ids)
     found.check(len(places) == len(marker.hides) > 0, "it hides something that is not visible")
-    found.check(places == list(range(places[0], places[0] + len(places))), "it leaves a gap")
-    found.check(places[0] > 0, "the first message is hidden")
-    found.check(all(before[at].source != "summary" for at in places), "the summary in force is hidden")
-    found.check(is_legal_cut(before, places[-1] + 1), "the cut falls between a call and its result")
-    found.check(len(after) == len(before) - len(places) + 1, "the messages left are not those that were not hidden")
-    lines = [message.entry_id for message in after if message.source == "truncation"]
-    found.check(marker is not None and bool(lines), "the line is not in the effective history")
-    found.check(counter.count_messages(after) < counter.count_messages(before), "nothing is freed")
-    left = {message.entry_id for message in after}
-    parted = [pair for pair in _pairs(before) if len(pair & left) == 1 and len(pair) == 2]
-    found.check(not parted, "a call and its result were parted")
-    all_is_sent(after, found)
+    if not places:
+        return
+    start, end = places[0], places[-1] + 1
+    found.expect("what is hidden, without a gap", list(range(start, end)), places)
+    found.check(start > 0, "the first message is hidden")
+    found.check(all(history[at].kind != "summary" for at in places), "the summary in force is hidden")
+    found.check(not (end == len(history) and is_question(history[-1])), "an unanswered message is hidden")
+    cuts = legal_places(history)
+    found.check(start in cuts, "it begins between a call and its result")
+    found.check(end in cuts, "the cut falls between a call and its result")
+    parted = [pair for pair in pairs(history) if pair[1] is not None and len({one in places for one in pair}) == 2]
+    found.expect("calls parted from their results", [], parted)
+    found.check(len(after) == len(history) - len(places) + 1 and after[start].kind == "truncation", "no line is seen")
+    found.expect("what is left", [*history[:start], *history[end:]], [*after[:start], *after[start + 1 :]])
+    found.check(tokens_of_all(after) < tokens_of_all(history), "nothing is freed")
+    all_is_sent(with_marker(path, marker), found)
 
 
-def is_half(before: Sequence[Visible], marker: Truncation, counter: RuleCounter, found: Findings) -> None:
+def is_half(path: Sequence[Entry], marker: Truncation, found: Findings) -> None:
     """Check that one step hides up to the first legal cut at or after half of the tokens that may go."""
-    ids = [message.entry_id for message in before]
+    visible = effective_history(path)
+    history, ids = of_visible(visible), [message.entry_id for message in visible]
     start, end = ids.index(marker.hides[0]), ids.index(marker.hides[-1]) + 1
-    tokens = [counter.count_blocks(message.blocks) for message in before]
-    half = sum(tokens[start:]) / 2
-    enough = [cut for cut in legal_cuts(before) if start < cut < len(before) and sum(tokens[start:cut]) >= half]
-    if sum(tokens[start:end]) >= half and end < len(before):
-        found.check(not enough or end <= _first_that_frees(enough, tokens, start), "an earlier cut would have done")
+    counts = [tokens(message.blocks) for message in history]
+    half = sum(counts[start:]) / 2
+    enough = [cut for cut in legal_places(history) if start < cut < len(history) and sum(counts[start:cut]) >= half]
+    if sum(counts[start:end]) >= half and end < len(history):
+        found.check(not enough or end <= _first_that_frees(enough, counts, start), "an earlier cut would have done")
     else:
-        found.check(not enough or end == len(before) or end > enough[0], "less than half was hidden")
+        found.check(not enough or end == len(history) or end > enough[0], "less than half was hidden")
 
 
-def _first_that_frees(cuts: Sequence[int], tokens: Sequence[int], start: int) -> int:
+def _first_that_frees(cuts: Sequence[int], counts: Sequence[int], start: int) -> int:
     """Return the first cut whose part is larger than the line that takes its place can be."""
-    return next((cut for cut in cuts if sum(tokens[start:cut]) > _LONGEST_LINE), cuts[-1])
+    return next((cut for cut in cuts if sum(counts[start:cut]) > _LONGEST_LINE), cuts[-1])
 
 
 _LONGEST_LINE = 30
-
-
-def _pairs(visible: Sequence[Visible]) -> list[set[int]]:
-    """Return the messages of each call and of its result, where that stands in the user's turn right after it."""
-    pairs: list[set[int]] = []
-    asked: dict[str, int] = {}
-    role = ""
-    for message in visible:
-        if message.role == "assistant":
-            if role != "assistant":
-                asked = {}
-            asked.update((call.id, message.entry_id) for call in tool_uses(message.blocks))
-        answered = [result.tool_use_id for result in tool_results(message.blocks) if result.tool_use_id in asked]
-        pairs += [{asked[call_id], message.entry_id} for call_id in answered]
-        role = message.role
-    return pairs

@@ -4,30 +4,29 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from roo_tui.context.cut import command_blocks, messages_since_summary, standing_commands
-from roo_tui.context.effective import Visible, active_markers, effective_history
-from roo_tui.context.pairing import open_calls
-from roo_tui.context.request_shape import fresh
+from roo_tui.context.condense.cut_point import command_blocks, messages_since_summary, standing_commands
+from roo_tui.context.condense.request import fresh
+from roo_tui.context.history.effective import Visible, active_markers, effective_history
+from roo_tui.context.history.pairing import open_calls
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.requests import ModelInfo
-from roo_tui.prompt_files import render
-from roo_tui.store.exchange.roo_code import to_tagged
 from tests.conformance.accounting import account, is_synthetic, text_of
+from tests.conformance.histories import Json, Plain, is_hidden, plain, seen
+from tests.conformance.placing import results_stand_right
 from tests.conformance.tagged import (
-    Json,
-    Plain,
     log_of,
     next_request,
     of_request,
     of_visible,
-    plain,
     plain_all,
     sent,
     untagged,
 )
 from tests.conformance.verdict import Findings
+from tests.conformance.words import late_result
 from tests.support.api_rules import violations
+from tests.support.tagged_export import to_tagged
 
 _LIKE_A_COMMAND = re.compile(r"<command[^>]*>")
 _COMMAND = re.compile(r"<command[\s>]")
@@ -44,8 +43,11 @@ def since_summary(given: Json, recorded: Any, found: Findings) -> None:
     """What a condense starts from is the part since the last summary, without what is hidden in it."""
     messages = given["messages"]
     visible = effective_history(log_of(messages).path())
-    since = messages_since_summary(visible)
-    start = 0 if since is None else len(visible) - since - 1
+    own = seen(messages)
+    first = max((at for at, one in enumerate(own) if one.kind == "summary"), default=None)
+    since = None if first is None else len(own) - first - 1
+    found.expect("messages since the summary", since, messages_since_summary(visible))
+    start = first or 0
     shown = [message for message in recorded["messages"] if not is_hidden(message, messages)]
     if len(shown) < len(recorded["messages"]):
         found.better("hidden-messages-stay-out")
@@ -54,8 +56,9 @@ def since_summary(given: Json, recorded: Any, found: Findings) -> None:
 
 def merge(given: Json, recorded: Any, found: Findings) -> None:
     """The request has the same content in the same order; tags play no part in it."""
-    ours = sent(effective_history(log_of(untagged(given["messages"])).path()))
-    account(plain_all(recorded), ours, found)
+    visible = effective_history(log_of(untagged(given["messages"])).path())
+    account(plain_all(recorded), sent(visible), found)
+    results_stand_right(seen(untagged(given["messages"])), sent(visible), found)
 
 
 def cleanup(given: Json, recorded: Any, found: Findings) -> None:
@@ -143,7 +146,7 @@ def _same_result(block: Any, told: Plain, before: Sequence[Plain], turn: Sequenc
         elif found.check(ours is not None, f"the call {call_id} has no result"):
             found.better("results-keep-their-ids")
         return
-    late = {"type": "text", "text": render("condense/late_result", content=words.strip())}
+    late = late_result(words.strip())
     same = any(text_of(one) == words for one in results) or any(
         text_of(one) == words for message in before for one in message.blocks if _is(one, "tool_result")
     )
@@ -175,6 +178,7 @@ def all_is_sent(visible: Sequence[Visible], found: Findings) -> None:
     """See that the request made of an effective history is accepted and has all of it."""
     repairs = Findings()
     account(of_visible(visible), sent(visible), repairs)
+    results_stand_right(of_visible(visible), sent(visible), repairs)
     found.wrong += [*repairs.wrong, *violations(next_request(visible))]
 
 
@@ -195,12 +199,6 @@ def _with_visibility(messages: Sequence[Json]) -> list[tuple[Plain, bool]]:
     start = max((at for at, message in enumerate(messages) if message.get("isSummary")), default=0)
     kept = [(at, message) for at, message in enumerate(messages) if not message.get("isTruncationMarker")]
     return [(plain(one), at >= start and not _has_parent(one)) for at, one in kept if plain(one).blocks]
-
-
-def is_hidden(message: Json, messages: Sequence[Json]) -> bool:
-    """Say whether a message carries the tag of a truncation whose marker is there."""
-    markers = {other.get("truncationId") for other in messages if other.get("isTruncationMarker")}
-    return message.get("truncationParent") in markers - {None}
 
 
 def _same(expected: Plain, ours: Plain, found: Findings) -> bool:

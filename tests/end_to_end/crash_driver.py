@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui import settings
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from roo_tui.domain.events import EntriesAppended
@@ -81,7 +81,7 @@ def watch_effects(points: Points) -> None:
         setattr(Store, name, points.around(getattr(Store, name)))
     for name in FILE_STEPS:
         setattr(Checkpoints, name, points.around(getattr(Checkpoints, name)))
-    tool_calls.run_call = points.around(tool_calls.run_call)  # type: ignore[assignment]
+    tool_calls.run_call = points.around(tool_calls.run_call)  # type: ignore[attr-defined, assignment]
 
 
 def watch_steps(points: Points) -> None:
@@ -92,7 +92,7 @@ def watch_steps(points: Points) -> None:
         points.reach()
         step(handle)
 
-    asyncio.Handle._run = watched  # type: ignore[method-assign]
+    asyncio.Handle._run = watched  # type: ignore[method-assign, assignment]
 
 
 Watch = Callable[[Points], None]
@@ -183,12 +183,16 @@ async def resume(folder: Path, acknowledged: set[int]) -> dict[str, Any]:
 def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[list[str], int]:
     """Run work in a forked process; return the lines it told and how it ended."""
     reading, writing = os.pipe()
+
+    def tell(line: str) -> None:
+        os.write(writing, line.encode() + b"\n")
+
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         status = 1
         try:
-            work(lambda line: os.write(writing, line.encode() + b"\n") and None)
+            work(tell)
             status = 0
         finally:
             os._exit(status)

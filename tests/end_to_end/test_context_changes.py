@@ -87,7 +87,7 @@ async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is
 @pytest.mark.line("C23")
 async def test_an_automatic_condense_that_fails_over_the_limit_ends_in_a_truncation(tmp_path: Path) -> None:
     nearly_full = answer(text("Another long answer. " * 400), usage={"input_tokens": 17_000, "output_tokens": 1_600})
-    steps = [LONG, nearly_full, *[OVERLOADED] * 4, SHORT]
+    steps: list[Step] = [LONG, nearly_full, *[OVERLOADED] * 4, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")

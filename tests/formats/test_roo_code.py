@@ -5,23 +5,25 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as checks
 from hypothesis import strategies as some
 
-from roo_tui.context.effective import active_markers, effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.toggle import undo
+from roo_tui.context.history.effective import active_markers, effective_history
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.undo import undo_marker
 from roo_tui.domain.blocks import Opaque, Text, ToolResult, ToolUse, plain_text_of
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, Unknown, UserMessage
 from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.markers import Condense, Reduction, Truncation
-from roo_tui.store.exchange.roo_code import RooTask, from_tagged, is_task, read_task, to_tagged
+from roo_tui.store.exchange.roo_code import RooTask, from_tagged, is_task, read_task
 from tests.support.engines import engine_on
 from tests.support.histories import History
 from tests.support.scripted_model import ScriptedModel
+from tests.support.tagged_export import to_tagged
 
 TASKS = Path(__file__).parent / "roo_code"
 BEGIN_MS = 1_700_000_000_000
@@ -46,7 +48,7 @@ def test_a_condensed_and_truncated_task_is_seen_as_roo_code_sees_it():
     assert seen(task_log(task)) == [
         ("user", "summary", "## Conversation Summary\nThe shelf is to "),
         ("user", "entry", "<user_message>\nDo it now.\n</user_message>"[:40]),
-        ("user", "truncation", "[2 earlier messages are hidden here to m"),
+        ("user", "truncation", "[Earlier messages hidden here to make ro"),
         ("assistant", "entry", "Sorted."),
         ("user", "entry", "<user_message>\nThanks.\n</user_message>"),
     ]
@@ -65,7 +67,7 @@ def test_markers_stand_in_the_log_where_they_were_made_and_keep_their_figures():
 def test_undoing_an_imported_condense_shows_what_it_hid():
     log = task_log(read_task(TASKS / "condensed"))
     path = log.path()
-    log.add([Entry(len(path) + 1, path[-1].id, 0, undo(path, 5))])
+    log.add([Entry(len(path) + 1, path[-1].id, 0, undo_marker(path, 5))])
     assert [words for _, _, words in seen(log)][:3] == [
         "<task>\nSort the shelf by author.\n<comman",
         "I look at the shelf.",
@@ -126,7 +128,11 @@ def test_what_is_no_task_is_refused_with_a_sentence(tmp_path, content, sentence)
 
 
 def test_what_nobody_understands_is_kept_and_never_sent():
-    odd = [{"type": "reasoning", "encrypted": "x"}, "words", {"role": "user", "content": [{"type": "tool_use"}, 5]}]
+    odd: list[Any] = [
+        {"type": "reasoning", "encrypted": "x"},
+        "words",
+        {"role": "user", "content": [{"type": "tool_use"}, 5]},
+    ]
     bodies = [body for body, _ in from_tagged(odd)]
     assert bodies[0] == Unknown({"type": "reasoning", "encrypted": "x"})
     assert bodies[1] == Unknown({"value": "words"})
@@ -207,7 +213,7 @@ def test_what_is_written_is_read_as_the_same_history(steps):
         elif step == "truncate" and len(visible) > 3 and visible[1].source == "entry":
             history.add(Truncation((visible[1].entry_id, visible[2].entry_id)))
         elif step == "undo" and active_markers(history.path):
-            history.add(undo(history.path))
+            history.add(undo_marker(history.path))
     tagged = json.loads(json.dumps(to_tagged(history.path, active_markers(history.path))))
     read = effective_history(log_of(from_tagged(tagged)).path())
     assert [(one.role, one.source) for one in read] == [

@@ -354,8 +354,9 @@ async def test_condensing_shows_in_header_transcript_and_footer_and_typing_goes_
 
 async def test_a_condense_takes_away_the_sentence_that_one_is_near_but_no_warning() -> None:
     async with started() as screen:
-        for level, stays in (("info", False), ("warning", True)):
-            screen.engine.emit(ev.Notice(TASK, level, "It will be condensed soon."))
+        near = "It will be condensed soon."
+        for notice, stays in ((ev.Notice(TASK, "info", near), False), (ev.Notice(TASK, "warning", near), True)):
+            screen.engine.emit(notice)
             await screen.settle()
             assert "condensed soon" in screen.text()
             screen.engine.emit(ev.CondenseStarted(TASK, "c1", "automatic", 148_210))
@@ -390,9 +391,13 @@ async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
 async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_blocks() -> None:
     async with started() as screen:
         screen.engine.begin_turn()
-        for block_id, kind in (("b1", "thinking"), ("b2", "text"), ("b3", "tool_use")):
-            screen.engine.emit(ev.BlockStarted(TASK, block_id, kind, "read_file" if kind == "tool_use" else ""))
-            screen.engine.emit(ev.BlockText(TASK, block_id, "Hello there [world]"), ev.BlockEnded(TASK, block_id))
+        for block in (
+            ev.BlockStarted(TASK, "b1", "thinking"),
+            ev.BlockStarted(TASK, "b2", "text"),
+            ev.BlockStarted(TASK, "b3", "tool_use", "read_file"),
+        ):
+            text = ev.BlockText(TASK, block.block_id, "Hello there [world]")
+            screen.engine.emit(block, text, ev.BlockEnded(TASK, block.block_id))
         await screen.until("Thought")
         rows = screen.chat.transcript
         rows.toggle("live:b1")

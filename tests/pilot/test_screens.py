@@ -1,18 +1,18 @@
 """The screens over the chat, by keyboard and by mouse, with a scripted engine."""
 
 import pytest
+from textual.widgets import TextArea
 from textual.worker import WorkerFailed
 
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
+from roo_tui.domain.previews import CondensePreview, Preset
 from roo_tui.domain.views import (
     AnswerRow,
-    Comparison,
     ContextBreakdown,
     ContextUse,
     EntryShare,
     FileChange,
-    Forecast,
     FoundEntry,
     KindShare,
     RewindPoint,
@@ -24,6 +24,7 @@ from roo_tui.llm.options import Profile
 from roo_tui.settings import Settings
 from roo_tui.tui import strings
 from roo_tui.tui.app import RooApp
+from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.settings import SettingsScreen
 from tests.support.screen import Started, started
 from tests.support.scripted_engine import T0, TASK, ScriptedEngine
@@ -283,10 +284,16 @@ async def test_m_masks_what_stands_twice_and_goes_back_to_the_chat() -> None:
         assert screen.app.screen is screen.chat
 
 
+def compared(strategy: str, preset: Preset, after: int, survived: int, refusal: str = "") -> CondensePreview:
+    return CondensePreview(
+        strategy, preset, tokens_before=148_000, tokens_after=after, artefacts=7, survived=survived, refusal=refusal
+    )
+
+
 COMPARISONS = [
-    Comparison("lossless", "", 148_000, 148_000, 7, 7, 0.0, 0.1, "Nothing stands [twice]."),
-    Comparison("smart", "balanced", 148_000, 61_230, 7, 7, 0.0, 0.2),
-    Comparison("native", "", 148_000, 9_800, 7, 6, 0.0, 0.3),
+    compared("lossless", "", 148_000, 7, "Nothing stands [twice]."),
+    compared("smart", "balanced", 61_230, 7),
+    compared("native", "", 9_800, 6),
 ]
 
 
@@ -335,15 +342,19 @@ async def test_a_comparison_that_is_refused_says_why() -> None:
         assert strings.COMPARE_RUNNING not in screen.text()
 
 
-async def test_a_condense_is_forecast_before_it_is_made() -> None:
+async def test_a_condense_is_previewed_before_it_runs() -> None:
     engine = engine_with_context()
-    engine.read.all_forecasts = (Forecast("native, [cached]", 148_000, 9_800, 0.08, 0.1, 0.8, "from the cache"),)
+    fresh = CondensePreview("native", shape="fresh", tokens_before=148_000, tokens_after=9_800, cost_usd=0.5)
+    engine.preview = CondensePreview(
+        "native", "", "cached", 148_000, 9_800, cost_usd=0.08, saving_per_turn_usd=0.1, turns_to_pay_back=0.8,
+        model_calls=1, remarks=("asks [once]",), alternatives=(fresh,),
+    )  # fmt: skip
     async with started(engine) as screen:
         await screen.press("f5", "p")
         shown = screen.text()
-        assert "148,000 → 9,800 tokens, −93 %" in shown
+        assert "148,000 → about 9,800 tokens, −93 %" in shown
         assert "costs $0.08 · saves $0.10 a turn · paid back after 1 turn" in shown
-        assert "native, [cached]" in shown and "from the cache" in shown
+        assert "native, cached" in shown and "native, fresh" in shown and "asks [once]" in shown
         await screen.press("escape")
         assert screen.called("condense") == []
         await screen.type("/condense? keep the names")
@@ -493,6 +504,29 @@ async def test_an_invalid_value_is_named_and_not_saved() -> None:
         await screen.press("ctrl+s")
         assert screen.called("change_settings") == []
         assert isinstance(screen.app.screen, SettingsScreen)
+
+
+async def test_passes_that_are_not_valid_are_named_and_not_saved() -> None:
+    async with started(size=(120, 60)) as screen:
+        await open_settings(screen)
+        await focus(screen, "context.smart_config", "TextArea")
+        await screen.type('{"passes": [{"id": "a", "mode": "both"}]}')
+        await screen.press("pagedown")
+        assert "passes[0].mode" in screen.text()
+        await screen.press("tab", "ctrl+s")
+        assert screen.called("change_settings") == []
+        assert isinstance(screen.app.focused, TextArea)
+        await screen.press("f7", "delete")
+        await screen.type('{"passes": []}')
+        await screen.press("ctrl+s")
+        assert screen.called("change_settings") == [({"context.smart_config": '{\n  "passes": []\n}'},)]
+
+
+async def test_only_a_prompt_can_be_reset_to_a_built_in_one() -> None:
+    async with started() as screen:
+        await open_settings(screen)
+        with_reset = [row.key for row in screen.app.screen.query(FieldRow) if row.query(".reset")]
+        assert with_reset == ["context.condense_prompt"]
 
 
 async def test_escape_asks_before_changes_are_lost() -> None:

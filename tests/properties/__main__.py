@@ -69,7 +69,7 @@ def _report(title: str, figures: Figures) -> None:
         ("of these different", len(figures.different)),
         ("operations", figures.operations),
         ("requests checked", figures.requests),
-        *sorted(figures.happened.items()),
+        *sorted(figures.on_event.items()),
     ):
         print(f"  {name:<32}{count:>10,}")
 

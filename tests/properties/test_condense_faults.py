@@ -12,21 +12,21 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense import CondenseError, condense
-from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.condense.steps import condense
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.pairing import open_calls, repair, with_user_blocks
 from roo_tui.context.ladder import reduce
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import open_calls, repair, with_user_blocks
-from roo_tui.context.request_shape import prefix_hash
-from roo_tui.context.situation import failed
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import failed
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
 from tests.support.api_rules import violations
-from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, Summariser, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, Summariser, inputs
 from tests.support.histories import History
 
 EXAMPLES = int(os.environ.get("ROO_TUI_EXAMPLES", "0"))
@@ -83,7 +83,7 @@ async def attempted(history: History, fault: str, *, warm: bool, **values: Any) 
     if warm:
         first = repair(effective_history(history.path)[:1], provider=MODEL.provider, model=MODEL.id)
         known = {"last_prefix": prefix_hash(Request(first, ("You are an agent.",), TOOLS)), "idle_s": 1.0}
-    here = situation(history.path, COUNTER, tools=TOOLS, **(values | known))
+    here = inputs(history.path, COUNTER, tools=TOOLS, **(values | known))
     services = model.services(COUNTER)
     run = asyncio.create_task(reduce(here, services, ContextOptions()))
     if fault != CANCEL:
@@ -161,7 +161,7 @@ async def test_history_is_as_before_after_every_fault_in_every_shape(fault: str,
         values |= {"window": 5_000}
     before, visible = history.path, effective_history(history.path)
     model = Summariser([FAULTS[fault]])
-    here = situation(history.path, COUNTER, **values)
+    here = inputs(history.path, COUNTER, **values)
     services = model.services(COUNTER)
     run = asyncio.create_task(condense(here, services, ContextOptions()))
     if fault == CANCEL:

@@ -5,17 +5,18 @@
 
 import os
 from collections.abc import Iterable
+from typing import Literal
 
 import pytest
 from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from roo_tui.context.effective import Visible, active_markers, covering, effective_history, hidden_ids
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import legal_cuts, open_calls, repair, with_user_blocks
-from roo_tui.context.toggle import newest_switchable, redo, undo
-from roo_tui.context.truncate import truncate
+from roo_tui.context.history.effective import Visible, active_markers, covering, effective_history, hidden_ids
+from roo_tui.context.history.log import Log
+from roo_tui.context.history.pairing import legal_cuts, open_calls, repair, with_user_blocks
+from roo_tui.context.history.undo import newest_switchable, redo_marker, undo_marker
+from roo_tui.context.sliding_window import slide_window
 from roo_tui.domain.blocks import Block, Image, Text, Thinking, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import (
     AssistantMessage,
@@ -27,7 +28,7 @@ from roo_tui.domain.entries import (
 )
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, Mask, MaskItem, Truncation
+from roo_tui.domain.markers import Condense, Marker, Mask, MaskItem, Truncation
 from tests.support.api_rules import violations
 from tests.support.histories import History, loaded, saved
 from tests.support.odd_blocks import MODEL, PROVIDER, answer_blocks, contents, user_blocks, words
@@ -119,7 +120,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def truncate(self) -> None:
-        marker = truncate(self.history.path, COUNTER, tokens_before=1000)
+        marker = slide_window(self.history.path, COUNTER, tokens_before=1000)
         assume(marker)
         assert isinstance(marker, Truncation)
         before = self.visible
@@ -129,7 +130,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def mask(self, data: st.DataObject) -> None:
-        places = [
+        places: list[tuple[EntryId, int, Literal["result", "text"]]] = [
             (message.entry_id, index, "result" if isinstance(block, ToolResult) else "text")
             for message in self.visible
             if message.source == "entry"
@@ -158,9 +159,9 @@ class Conversation(RuleBasedStateMachine):
         later_id = self.add(UserMessage((Text("and then?"),), words="and then?"))
         later = (Visible(later_id, "user", (Text("and then?"),)),)
         assert self.visible == changed + later
-        self.add(undo(self.history.path, marker_id))
+        self.add(undo_marker(self.history.path, marker_id))
         assert self.visible == before + later
-        self.add(redo(self.history.path, marker_id))
+        self.add(redo_marker(self.history.path, marker_id))
         assert self.visible == changed + later
 
     @rule(data=st.data())
@@ -168,9 +169,8 @@ class Conversation(RuleBasedStateMachine):
         ids = [message.entry_id for message in self.visible]
         assume(ids)
         hides = tuple(sorted(data.draw(st.sets(st.sampled_from(ids), min_size=1))))
-        self.add(
-            data.draw(st.sampled_from([Condense(hides, (Text("imported"),)), Truncation(hides), Condense(hides, ())]))
-        )
+        markers: list[Marker] = [Condense(hides, (Text("imported"),)), Truncation(hides), Condense(hides, ())]
+        self.add(data.draw(st.sampled_from(markers)))
 
     @rule(data=st.data(), on=st.booleans())
     def a_marker_is_switched(self, data: st.DataObject, on: bool) -> None:
@@ -181,7 +181,7 @@ class Conversation(RuleBasedStateMachine):
         covered = covering(path, marker_id)
         assert covered is None or (covered in active_markers(path) and covered > marker_id)
         try:
-            toggle = (redo if on else undo)(path, marker_id)
+            toggle = (redo_marker if on else undo_marker)(path, marker_id)
         except CommandRefused:
             assert covered is not None or (marker_id in active_markers(path)) == on
             return
@@ -189,14 +189,14 @@ class Conversation(RuleBasedStateMachine):
         before = self.visible
         self.add(toggle)
         assert (marker_id in active_markers(self.history.path)) == on
-        self.add((undo if on else redo)(self.history.path, marker_id))
+        self.add((undo_marker if on else redo_marker)(self.history.path, marker_id))
         assert self.visible == before
 
     @rule(on=st.booleans())
     def the_newest_marker_is_switched(self, on: bool) -> None:
         marker_id = newest_switchable(self.history.path, on=on)
         assume(marker_id is not None)
-        self.add((redo if on else undo)(self.history.path))
+        self.add((redo_marker if on else undo_marker)(self.history.path))
         assert (marker_id in active_markers(self.history.path)) == on
 
     @precondition(lambda self: self.history.path)

@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from hypothesis.stateful import run_state_machine_as_test
 
-from roo_tui.context import pairing, sendable
-from roo_tui.domain.blocks import Message, Opaque, Thinking, ToolResult, ToolUse
+from roo_tui.context.history import pairing
+from roo_tui.domain.blocks import Message, Opaque, Role, Thinking, ToolResult, ToolUse
 from roo_tui.engine import request
 from tests.properties.test_laws import Conversation as Laws
 from tests.support.played import Broken, Figures
@@ -37,7 +37,7 @@ def _unmerged(messages: Any, *, provider: str = "", model: str = "") -> tuple[Me
     """Repair each message by itself, as if neighbours of one role were not merged."""
     building = _Building()
     for message in messages:
-        blocks = list(sendable.sendable(message.blocks, message.role, provider, model))
+        blocks = list(pairing.sendable(message.blocks, message.role, provider, model))
         if message.role == "assistant":
             sent = tuple(building._unique(block) if isinstance(block, ToolUse) else block for block in blocks)
             if sent:
@@ -100,14 +100,14 @@ def _forgetful(*_: Any, **__: Any) -> Any:
 
 def _keep(kinds: tuple[type, ...], unless: Callable[[Any], bool] = lambda block: False) -> Callable[..., Iterator[Any]]:
     """Return `sendable` that lets blocks of these kinds pass as they are."""
-    original = sendable.sendable
+    original = pairing.sendable
 
-    def keeping(blocks: Any, role: str, provider: str, model: str) -> Iterator[Any]:
+    def keeping(blocks: Any, role: Role, provider: str, model: str) -> Iterator[Any]:
         for block in blocks:
             if isinstance(block, kinds) and not unless(block):
                 yield block
             else:
-                yield from original((block,), role, provider, model)  # type: ignore[arg-type]
+                yield from original((block,), role, provider, model)
 
     return keeping
 
@@ -123,26 +123,24 @@ REPAIRS: dict[str, Callable[[], Any]] = {
     "call ids are unique": _patched(_Building, "_unique", _same_id),
     "call ids are plain": _patched(pairing, "plain_id", lambda call_id: call_id),
     "reasoning is not last": _patched(_Building, "_close_assistant", _nothing),
-    "blank texts are left out": _patched(sendable, "_is_blank", lambda text: False),
+    "blank texts are left out": _patched(pairing, "_is_blank", lambda text: False),
     "unsigned reasoning is left out": _patched(
         pairing, "sendable", _keep((Thinking,), lambda block: bool(block.signature))
     ),
-    "another model's reasoning is left out": _patched(sendable, "_is_of", lambda block, provider, model: True),
+    "another model's reasoning is left out": _patched(pairing, "_is_of", lambda block, provider, model: True),
     "opaque blocks of the wrong kind are left out": _patched(
         pairing, "sendable", _keep((Opaque,), lambda block: block.model != "model-a")
     ),
-    "pictures no provider takes are left out": _patched(sendable, "_is_image", lambda block: True),
-    "tool names are plain": _patched(
-        sendable, "_call", lambda block: replace(block, input=sendable._json(block.input))
-    ),
-    "inputs are JSON": _patched(sendable, "_json", lambda value: value),
-    "an error says something and shows no picture": _patched(sendable, "_result", lambda block: block),
+    "pictures no provider takes are left out": _patched(pairing, "_is_image", lambda block: True),
+    "tool names are plain": _patched(pairing, "_call", lambda block: replace(block, input=pairing._json(block.input))),
+    "inputs are JSON": _patched(pairing, "_json", lambda value: value),
+    "an error says something and shows no picture": _patched(pairing, "_result", lambda block: block),
 }
 
 
 # The store replaces half surrogates too, so that none comes back from it: the laws of the log alone show the repair.
 REPAIRS_OF_LAWS: dict[str, Callable[[], Any]] = {
-    "half surrogates are replaced": _patched(sendable, "well_formed", lambda text: text),
+    "half surrogates are replaced": _patched(pairing, "well_formed", lambda text: text),
 }
 
 

@@ -19,6 +19,7 @@ from roo_tui.domain.views import (
     RewindPoint,
     RewindPreview,
     Row,
+    Todos,
     ToolRow,
     UserRow,
 )
@@ -27,7 +28,7 @@ from tests.support.screen import APPROVAL, CHOICE, Started
 from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 SMALL, LARGE = (80, 24), (120, 40)
-TODOS = (("Read the failing test", "done"), ("Fix the date parser", "in_progress"), ("Run the tests", "pending"))
+TODOS: Todos = (("Read the failing test", "done"), ("Fix the date parser", "in_progress"), ("Run the tests", "pending"))
 Steps = Callable[[Started], Awaitable[None]]
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 
-from roo_tui.context.effective import effective_history
+from roo_tui.context.history.effective import effective_history
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense

@@ -11,7 +11,7 @@ from roo_tui import llm, settings
 from roo_tui.domain.views import Row
 from roo_tui.engine import Engine
 from roo_tui.llm.catalog import Catalog
-from roo_tui.llm.demo_workspace import make
+from roo_tui.llm.demo.workspace import make
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
 from roo_tui.tui.app import RooApp

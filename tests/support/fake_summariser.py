@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.policy import limits
-from roo_tui.context.situation import Services, Situation
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices
+from roo_tui.context.window.policy import limits
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolUse
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.requests import (
@@ -88,11 +88,11 @@ class Summariser:
         yield BlockClosed(0, block)
         yield Finished(self.stop_reason, Usage(input_tokens=1_000, output_tokens=100))
 
-    def services(self, counter: TokenCounter, **values: Any) -> Services:
-        return Services(ask=self.ask, counter=counter, **values)
+    def services(self, counter: TokenCounter, **values: Any) -> ReductionServices:
+        return ReductionServices(ask=self.ask, counter=counter, **values)
 
 
-def situation(path: Sequence[Entry], counter: TokenCounter, **values: Any) -> Situation:
+def inputs(path: Sequence[Entry], counter: TokenCounter, **values: Any) -> ReductionInput:
     """Return a situation with exact counts; `window` and `percent` make the limits, everything else is its field."""
     model = values.pop("model", MODEL)
     figures = limits(model, window=values.pop("window", 0), global_percent=values.pop("percent", 100))
@@ -109,7 +109,7 @@ def situation(path: Sequence[Entry], counter: TokenCounter, **values: Any) -> Si
         "ratio": ratio,
         "trigger": "manual",
     }
-    return Situation(**(fields | values))
+    return ReductionInput(**(fields | values))
 
 
 def outlines(files: dict[str, str]) -> Callable[[tuple[str, ...]], Any]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log
 from roo_tui.domain import blocks as block_types
 from roo_tui.domain import entries as entry_types
 from roo_tui.domain import markers as marker_types

@@ -85,7 +85,7 @@ def answer(*blocks: list[Json], stop_reason: str = "", usage: Mapping[str, int] 
     calls = any(block[0]["type"] == "tool_use" for block in blocks)
     counted = {"input_tokens": 100, "output_tokens": 20, **(usage or {})}
     prompt = {name: value for name, value in counted.items() if name != "output_tokens"}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []}
+    message: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []}
     message |= {"stop_reason": None, "usage": {**prompt, "output_tokens": 1}}
     events: list[Json] = [{"type": "message_start", "message": message}, {"type": "ping"}]
     for index, (start, *deltas) in enumerate(blocks):

@@ -17,7 +17,7 @@ thoughts = st.builds(
     lambda text, signature, of: Thinking(text, signature, *of), words, st.sampled_from(["", "signed"]), models
 )
 opaque = st.builds(
-    lambda kind, of: Opaque(*of, {"type": kind, "data": "x"}),
+    lambda kind, of: Opaque(of[0], of[1], {"type": kind, "data": "x"}),
     st.sampled_from(["redacted_thinking", "document", "tool_use", "server_tool_use"]),
     models,
 )

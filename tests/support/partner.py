@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Opaque, Text, Thinking, ToolUse
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import (

@@ -14,17 +14,18 @@ from typing import Any
 from unittest.mock import patch
 
 from roo_tui import settings as settings_room
-from roo_tui.context.effective import Visible, effective_history
 from roo_tui.context.guards import Guards
+from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.tokens import TokenCounter
-from roo_tui.context.truncate import truncate
+from roo_tui.context.sliding_window import slide_window
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, Thinking, ToolResult, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import TurnEnded
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
 from roo_tui.engine.project_rules import system_prompt
 from roo_tui.engine.request import build_request
@@ -32,7 +33,7 @@ from roo_tui.engine.session import Session
 from roo_tui.llm.retry import with_retries
 from roo_tui.settings import Settings
 from roo_tui.tools.registry import specs
-from tests.support.fake_summariser import situation
+from tests.support.fake_summariser import inputs
 from tests.support.mortal_store import Crash as Died
 from tests.support.mortal_store import MortalStore
 from tests.support.odd_blocks import MODEL, PROVIDER
@@ -93,14 +94,14 @@ class Figures:
     sequences: int = 0
     operations: int = 0
     requests: int = 0
-    happened: Counter[str] = field(default_factory=Counter)
+    on_event: Counter[str] = field(default_factory=Counter)
     different: set[int] = field(default_factory=set)
 
     def add(self, other: "Figures") -> None:
         self.sequences += other.sequences
         self.operations += other.operations
         self.requests += other.requests
-        self.happened += other.happened
+        self.on_event += other.on_event
         self.different |= other.different
 
 
@@ -283,9 +284,9 @@ class Conversation:
     def _count(self, operation: Operation) -> None:
         self.figures.operations += 1
         inner = operation.during if isinstance(operation, Crash) else operation
-        self.figures.happened[f"operation {type(inner).__name__}"] += 1
+        self.figures.on_event[f"operation {type(inner).__name__}"] += 1
         if isinstance(operation, Crash):
-            self.figures.happened["operation Crash"] += 1
+            self.figures.on_event["operation Crash"] += 1
 
     async def _carry_out(self, operation: Operation) -> None:
         if not isinstance(operation, Crash):
@@ -296,7 +297,7 @@ class Conversation:
             await self._attempt(operation.during)
         except (Died, asyncio.CancelledError):
             pass
-        self.figures.happened["crashed at a commit" if self._store.dead else "crashed afterwards"] += 1
+        self.figures.on_event["crashed at a commit" if self._store.dead else "crashed afterwards"] += 1
         # What was not acknowledged may be gone.
         self._typed.clear()
         await self._abandon()
@@ -306,7 +307,7 @@ class Conversation:
         try:
             await self._perform(operation)
         except RooError as error:
-            self.figures.happened[f"refused: {type(error).__name__}"] += 1
+            self.figures.on_event[f"refused: {type(error).__name__}"] += 1
 
     async def _perform(self, operation: Plain) -> None:
         engine = self._engine
@@ -318,10 +319,10 @@ class Conversation:
                 await self._cancelled(operation)
             case CondenseNow(fault=fault, instructions=instructions, strategy=strategy, preset=preset):
                 self._misbehave(fault)
-                await engine.condense(instructions, strategy=strategy, preset=preset)
+                await engine.condense(CondenseRequest(instructions, strategy, preset))
                 await self._settled()
             case MaskNow():
-                await engine.condense(strategy="lossless")
+                await engine.condense(CondenseRequest(strategy="lossless"))
                 await self._settled()
             case TruncateNow():
                 await engine.truncate()
@@ -442,7 +443,7 @@ class Conversation:
                 return
             if end.reason != "context_full" and "too long" not in end.message:
                 raise Broken("stuck", f"the next turn {end.reason}: {end.message}")
-            self.figures.happened["context full"] += 1
+            self.figures.on_event["context full"] += 1
             await self._make_room(end.message, attempt)
         raise Broken("stuck", "the context is full whatever is done")
 
@@ -458,7 +459,7 @@ class Conversation:
                 return
         if (problem := self._why_not_full()) is not None:
             raise Broken("stuck", f"{problem}: {message}")
-        self.figures.happened["context full for good"] += 1
+        self.figures.on_event["context full for good"] += 1
         points = [point for point in await self._engine.read.rewind_points() if point.kind == "user"]
         if len(points) < 2 and len(self._path) < 3:
             raise Broken("stuck", f"not even one message fits: {message}")
@@ -467,7 +468,7 @@ class Conversation:
     def _why_not_full(self) -> str | None:
         """Say why a full context should not have been: something can be hidden still, or what must stay fits."""
         path, runtime = self._path, self._engine._runtime
-        if runtime.settings.context.fallback != "error" and truncate(path, COUNTER) is not None:
+        if runtime.settings.context.fallback != "error" and slide_window(path, COUNTER) is not None:
             return "truncation can still hide something"
         visible = effective_history(path)
         summaries = [message for message in visible if message.source == "summary"]
@@ -487,10 +488,10 @@ class Conversation:
         """The API refused nothing but what was too long."""
         for partner in self._partners.values():
             self.figures.requests += partner.requests
-            self.figures.happened["requests for a summary"] += partner.summaries
-            self.figures.happened["refused as too long"] += partner.overflows
+            self.figures.on_event["requests for a summary"] += partner.summaries
+            self.figures.on_event["refused as too long"] += partner.overflows
             for fault, count in partner.faults.items():
-                self.figures.happened[f"fault {fault}" if fault else "summary written"] += count
+                self.figures.on_event[f"fault {fault}" if fault else "summary written"] += count
             partner.requests = partner.summaries = partner.overflows = 0
             partner.faults.clear()
             if partner.refused:
@@ -527,31 +528,31 @@ class Conversation:
             self._typed.clear()
 
     def _count_body(self, body: Body) -> None:
-        happened = self.figures.happened
+        on_event = self.figures.on_event
         for block in getattr(body, "blocks", ()):
             signed = " signed" if isinstance(block, Thinking) and block.signature else ""
-            happened[f"block {block.type}{signed}"] += 1
+            on_event[f"block {block.type}{signed}"] += 1
             if isinstance(block, ToolResult) and not isinstance(block.content, str):
-                happened["block image in a result"] += any(isinstance(part, Image) for part in block.content)
+                on_event["block image in a result"] += any(isinstance(part, Image) for part in block.content)
         if isinstance(body, AssistantMessage) and len(tool_uses(body.blocks)) > 1:
-            happened["answer with parallel calls"] += 1
+            on_event["answer with parallel calls"] += 1
         match body:
             case Condense(figures=figures):
-                happened[f"condense {figures.trigger} {figures.shape or 'of another program'}"] += 1
-                happened[f"by strategy {figures.strategy}"] += 1
+                on_event[f"condense {figures.trigger} {figures.shape or 'of another program'}"] += 1
+                on_event[f"by strategy {figures.strategy}"] += 1
             case Truncation(figures=figures):
-                happened[f"truncation {figures.trigger}"] += 1
+                on_event[f"truncation {figures.trigger}"] += 1
             case Mask(figures=figures):
-                happened[f"mask {figures.trigger}"] += 1
-                happened[f"by strategy {figures.strategy}"] += 1
+                on_event[f"mask {figures.trigger}"] += 1
+                on_event[f"by strategy {figures.strategy}"] += 1
             case CondenseFailed(trigger=trigger, cancelled=cancelled):
-                happened[f"condense {'cancelled' if cancelled else 'failed'} {trigger}"] += 1
+                on_event[f"condense {'cancelled' if cancelled else 'failed'} {trigger}"] += 1
             case Toggle(on=on):
-                happened["marker redone" if on else "marker undone"] += 1
+                on_event["marker redone" if on else "marker undone"] += 1
             case AssistantMessage(interrupted=True):
-                happened["answer interrupted"] += 1
+                on_event["answer interrupted"] += 1
             case UserMessage(calls=calls) if any(call.synthetic for call in calls):
-                happened["call closed after a crash or cancel"] += 1
+                on_event["call closed after a crash or cancel"] += 1
 
     def _check_views(self) -> None:
         """Every message of the path is visible or hidden by a marker in force; a head shows what it always showed."""
@@ -575,7 +576,7 @@ class Conversation:
         newest = max((entry.id for entry in self._path), default=0)
         more = Entry(newest + 1, self._session.task.log.head, 0, AssistantMessage(()))
         self._now_s += 600
-        here = situation((*self._path, more), COUNTER, system=runtime.system, tools=specs(), trigger="automatic")
+        here = inputs((*self._path, more), COUNTER, system=runtime.system, tools=specs(), trigger="automatic")
         tokens = max(session.gauge.tokens, figures.trigger_tokens) + figures.window // 5
         here = replace(here, limits=figures, context_tokens=tokens, ratio=session.gauge.ratio())
         objection = session.context._guards.objection(here, COUNTER)

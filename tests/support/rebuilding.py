@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.prompt_files import render
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[ \t]*[0-9]+(?: \| ?|→|\t|:)")
 
 def _pattern(name: str, **values: str) -> str:
     marks = {key: f"\0{at}\0" for at, key in enumerate(values)}
-    text = re.escape(render(f"condense/{name}", **marks))
+    text = re.escape(render(f"strategies/{name}", **marks))
     for key, mark in marks.items():
         text = text.replace(re.escape(mark), values[key])
     return text

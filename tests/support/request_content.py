@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.domain.blocks import Block, Message, Text, ToolResult, ToolUse, result_text
 from roo_tui.plain_text import well_formed
 from roo_tui.prompt_files import render
@@ -27,7 +27,7 @@ def _missing_calls(visible: Sequence[Visible], messages: Sequence[Message]) -> I
     sent = sum(isinstance(block, ToolUse) for message in messages for block in message.blocks)
     if shown != sent:
         yield f"{shown} calls are in the history and {sent} in the request"
-    written = render("condense/missing_result")
+    written = render("history/missing_result")
     without = sum(block.content == written for block in _results(messages))
     if without > (most := _unanswered(visible)):
         yield f"{without} calls are told that they have no result, and at most {most} have none"
@@ -63,7 +63,7 @@ def _told_twice(visible: Sequence[Visible], messages: Sequence[Message]) -> Iter
     for content, of in ids.items():
         # What is left of a result of several parts may read the same.
         of.update(f"part of {id(result)}" for result in found if content in _parts(result))
-    late = {render("condense/late_result", content=content): (content, of) for content, of in ids.items()}
+    late = {render("history/late_result", content=content): (content, of) for content, of in ids.items()}
     answered: set[str] = set()
     told: Counter[str] = Counter()
     for block in (block for message in messages for block in message.blocks):

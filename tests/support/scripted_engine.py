@@ -22,15 +22,12 @@ from roo_tui.domain.entries import AssistantMessage, Body, Entry, QueuedMessage,
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import Event, Question
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.domain.views import (
-    Comparison,
-    CondensePlan,
     ContextBreakdown,
     ContextUse,
-    Forecast,
     FoundEntry,
     Header,
-    Preset,
     RewindPoint,
     RewindPreview,
     Row,
@@ -43,6 +40,9 @@ T0 = 1_790_000_000_000
 """The time at which everything in the tests happens."""
 HEADER = Header(task_id=TASK, workspace="/srv/ada/app", profile="default", model="claude-sonnet-5-5", cost_usd=0.42)
 USE = ContextUse(used=9_874, window=200_000, reserved=8_000, trigger_tokens=172_000)
+
+AS_SET = CondenseRequest()
+"""A condense as the settings say."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,6 @@ class ScriptedReader:
     breakdown: ContextBreakdown = field(default_factory=ContextBreakdown)
     found: tuple[FoundEntry, ...] = ()
     all_pinned: tuple[EntryId, ...] = ()
-    all_forecasts: tuple[Forecast, ...] = ()
     all_files: tuple[str, ...] = (
         "src/dates.py",
         "src/app.py",
@@ -131,9 +130,6 @@ class ScriptedReader:
 
     def pinned(self) -> tuple[EntryId, ...]:
         return self.all_pinned
-
-    async def forecasts(self) -> tuple[Forecast, ...]:
-        return self.all_forecasts
 
     async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]:
         """Every prepared hit that holds the query."""
@@ -176,7 +172,8 @@ class ScriptedEngine:
         self.busy = False
         self.calls: list[tuple[object, ...]] = []
         self.refuse: dict[str, Exception] = {}
-        self.comparisons: list[Comparison] = []
+        self.preview = CondensePreview("native")
+        self.comparisons: list[CondensePreview] = []
         self.may_compare = asyncio.Event()
         self.may_compare.set()
         self._script = list(script)
@@ -324,15 +321,16 @@ class ScriptedEngine:
         self._cancelled.set()
         return self.busy
 
-    async def condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> None:
-        self._called("condense", instructions, *((strategy, preset) if strategy else ()))
+    async def condense(self, request: CondenseRequest = AS_SET) -> None:
+        strategy = (request.strategy, request.preset) if request.strategy else ()
+        self._called("condense", request.instructions, *strategy)
         self._play()
 
-    async def plan_condense(self, instructions: str = "", *, strategy: str = "", preset: Preset = "") -> CondensePlan:
-        self._called("plan_condense", instructions, strategy, preset)
-        return CondensePlan(strategy or "native", self.read.the_use.used, self.read.the_use.used // 10)
+    async def preview_condense(self, request: CondenseRequest = AS_SET) -> CondensePreview:
+        self._called("preview_condense", request)
+        return self.preview
 
-    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[Comparison]:
+    async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[CondensePreview]:
         """The prepared comparisons, once they may come."""
         self._called("compare_strategies", source)
         await self.may_compare.wait()

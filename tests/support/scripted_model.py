@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from roo_tui.domain.blocks import Block, Text, Thinking, ToolUse
 from roo_tui.domain.errors import ModelError
@@ -34,7 +35,16 @@ SUMMARY = """<analysis>What happened, in order.</analysis>
 
 SCRIPTED = ModelInfo("scripted", "scripted", window=100_000, input_usd=1.0, output_usd=5.0, token_factor=1.0)
 
-Answer = str | Block | Sequence[Block] | Exception | Callable[[Request], "Answer"]
+
+@dataclass
+class Hang:
+    """An answer that streams `before` and then stays silent; `reached` is set when it does."""
+
+    before: str = "Half of a"
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+Answer = str | Block | Sequence[Block] | Exception | Hang | Callable[[Request], "Answer"]
 
 
 def call(name: str, call_id: str = "", **arguments: object) -> ToolUse:
@@ -96,14 +106,6 @@ class ScriptedModel:
         return self.tokens(request) if self.tokens else len(str(request)) // 4
 
 
-@dataclass
-class Hang:
-    """An answer that streams `before` and then stays silent; `reached` is set when it does."""
-
-    before: str = "Half of a"
-    reached: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 def overflow(said: int, most: int) -> ModelError:
     """Return the error of a request that is too long."""
     return ModelError(f"prompt is too long: {said} tokens > {most} maximum", status=400, code="invalid_request_error")
@@ -114,11 +116,11 @@ def _blocks(answer: object) -> list[Block]:
         return [Text(answer)]
     if isinstance(answer, Text | Thinking | ToolUse):
         return [answer]
-    return list(answer)  # type: ignore[call-overload, no-any-return]
+    return list(answer)  # type: ignore[call-overload]
 
 
-def _kind(block: Block) -> str:
-    return block.type if block.type in ("text", "thinking", "tool_use") else "other"
+def _kind(block: Block) -> Literal["text", "thinking", "tool_use", "other"]:
+    return block.type if isinstance(block, Text | Thinking | ToolUse) else "other"
 
 
 def _pieces(block: Block) -> list[str]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from roo_tui import settings
-from roo_tui.context.effective import Visible, effective_history
+from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.domain.blocks import Message, Text, result_text, tool_results
 from roo_tui.domain.entries import Body
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.domain.requests import ModelEvent, ModelInfo, Request
 from roo_tui.engine import Engine
 from roo_tui.tui.app import RooApp
@@ -83,7 +84,7 @@ def effective(engine: Engine) -> tuple[Visible, ...]:
 
 async def condensed(engine: Engine, instructions: str = "") -> None:
     """Condense by hand and wait for the end of it."""
-    await engine.condense(instructions)
+    await engine.condense(CondenseRequest(instructions))
     await engine.idle()
 
 

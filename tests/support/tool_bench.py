@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui.domain.blocks import ToolUse
-from roo_tui.tools.base import Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Outcome, ToolContext
 from roo_tui.tools.runner import Prepared, plan_call, run_call
 from roo_tui.workspace.files import Workspace
 
@@ -20,17 +20,17 @@ class Bench:
         self.emitted: list[str] = []
         self.context = ToolContext(self.workspace, self.emitted.append, self._ask)
 
-    async def prepare(self, tool: str, **arguments: Any) -> Prepared | Failure:
+    async def prepare(self, tool: str, **arguments: Any) -> Prepared | CallFailure:
         return await plan_call(ToolUse("call_1", tool, arguments), self.context)
 
-    async def plan(self, tool: str, **arguments: Any) -> Plan:
+    async def plan(self, tool: str, **arguments: Any) -> CallPlan:
         prepared = await self.prepare(tool, **arguments)
         assert isinstance(prepared, Prepared), prepared
         return prepared.plan
 
     async def failure(self, tool: str, **arguments: Any) -> str:
         failure = await self.prepare(tool, **arguments)
-        assert isinstance(failure, Failure), failure
+        assert isinstance(failure, CallFailure), failure
         return failure.for_model
 
     async def run(self, tool: str, **arguments: Any) -> Outcome:

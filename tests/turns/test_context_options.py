@@ -134,8 +134,8 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
     control = engine.read.session.context
-    if control._background.running:
-        await asyncio.wait([control._background._running])
+    if running := control._background._running:
+        await asyncio.wait([running])
     await recorder.turn("five")
     (found,) = condenses(engine)
     assert found.figures.trigger == "background"
@@ -224,12 +224,18 @@ async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> 
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("second")
-        found = await engine.read.forecasts()
-        assert [forecast.label for forecast in found] == ["condense, from the prompt cache", "condense, new request"]
-        assert found[0].cost_usd < found[1].cost_usd and found[0].tokens_after < found[0].tokens_before
+        found = await engine.preview_condense()
+        (dearer,) = found.alternatives
+        assert (found.shape, dearer.shape) == ("cached", "fresh")
+        assert (
+            found.cost_usd
+            and dearer.cost_usd
+            and found.cost_usd < dearer.cost_usd
+            and found.tokens_after < found.tokens_before
+        )
         await engine.condense()
         await engine.idle()
-        assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found[0].cost_usd)
+        assert condenses(engine)[0].figures.forecast_usd == pytest.approx(found.cost_usd)
 
 
 async def test_after_a_condense_in_the_middle_of_a_turn_the_rules_are_those_on_disk(workspace: Path) -> None:

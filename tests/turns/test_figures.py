@@ -8,7 +8,7 @@ from roo_tui import settings
 from roo_tui.domain.events import CondenseEnded
 from roo_tui.domain.requests import Request
 from roo_tui.engine import Engine
-from roo_tui.headless.figures import show_context, show_stats
+from roo_tui.headless.stats import show_context, show_stats
 from tests.support.engines import engine_on
 from tests.support.scripted_model import ScriptedModel
 
@@ -61,8 +61,8 @@ async def test_what_is_left_is_a_share_of_what_there_was(tmp_path: Path) -> None
         await engine.condense()
         await engine.idle()
         ended = recorder.of(CondenseEnded)[-1]
-        assert ended.outcome == "condensed"
-        figures = engine.read.session.task.log.get(ended.entry_id).body.figures
+        assert ended.outcome == "condensed" and ended.entry_id
+        figures = engine.read.session.task.log.entry(ended.entry_id).body.figures
         assert figures.tokens_before > figures.tokens_after > overhead // 2
         assert engine.read.context_use().used == figures.tokens_after
 
@@ -72,6 +72,6 @@ async def test_a_plan_says_how_many_messages_a_summary_would_hide(tmp_path: Path
     async with engine_on(tmp_path, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
-        plan = await engine.plan_condense()
+        plan = await engine.preview_condense()
         assert (plan.strategy, plan.model_calls, plan.hidden) == ("native", 1, 4)
         assert 0 < plan.tokens_after < plan.tokens_before

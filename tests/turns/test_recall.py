@@ -26,7 +26,7 @@ async def test_the_model_brings_back_what_a_condense_hid(workspace: Path) -> Non
             "Read. " * 50,
             call("recall_history", "c2", query="where does the person keep climbing tools: door"),
             lambda request: call(
-                "recall_history", "c3", id=re.search(r"\[(e\d+): result of", str(request.messages))[1]
+                "recall_history", "c3", id=re.findall(r"\[(e\d+): result of", str(request.messages))[0]
             ),
             "Behind the door.",
         ]

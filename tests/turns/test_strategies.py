@@ -10,13 +10,12 @@ import pytest
 
 from roo_tui import settings
 from roo_tui.context.options import ContextOptions
-from roo_tui.domain.errors import SettingsError
 from roo_tui.domain.events import CondenseEnded, Notice
 from roo_tui.domain.markers import Condense, Mask, Truncation
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
-from roo_tui.engine.strategies import thresholds_of
-from roo_tui.headless.tasks import Wanted, condense_task
-from roo_tui.settings import Hooks
+from roo_tui.headless.tasks import condense_task, preview_condense
+from roo_tui.settings import HookOptions
 from tests.support.engines import Recorder, allow_all
 from tests.support.scripted_model import ScriptedModel, call
 
@@ -37,9 +36,11 @@ def reads(count: int) -> list[Any]:
 
 
 async def started(
-    workspace: Path, model: ScriptedModel, hooks: Hooks | None = None, **options: Any
+    workspace: Path, model: ScriptedModel, hooks: HookOptions | None = None, **options: Any
 ) -> tuple[Engine, Recorder]:
-    chosen = replace(settings.load(workspace=workspace), context=ContextOptions(**options), hooks=hooks or Hooks())
+    chosen = replace(
+        settings.load(workspace=workspace), context=ContextOptions(**options), hooks=hooks or HookOptions()
+    )
     engine = Engine(workspace, chosen, models=lambda _: model)
     await engine.start()
     recorder = Recorder(engine, allow_all)
@@ -57,7 +58,7 @@ async def test_lossless_by_hand_masks_repeated_reads_without_asking_a_model(work
     engine, recorder = await started(workspace, model)
     await recorder.turn("read it")
     asked = len(model.requests)
-    await engine.condense(strategy="lossless")
+    await engine.condense(CondenseRequest(strategy="lossless"))
     await engine.idle()
     (mask,) = markers(engine)
     assert isinstance(mask, Mask) and mask.figures.tokens_after < mask.figures.tokens_before / 1.5
@@ -100,7 +101,7 @@ async def test_an_unknown_strategy_is_told_and_a_summary_made_instead(workspace:
     await recorder.turn("second")
     assert any("nobody's" in event.text for event in recorder.of(Notice))
     assert any(isinstance(marker, Condense) for marker in markers(engine))
-    await engine.condense(strategy="nothing")
+    await engine.condense(CondenseRequest(strategy="nothing"))
     await engine.idle()
     ended = recorder.of(CondenseEnded)[-1]
     assert ended.outcome == "refused" and "nothing" in ended.message
@@ -109,7 +110,7 @@ async def test_an_unknown_strategy_is_told_and_a_summary_made_instead(workspace:
 
 async def test_a_hook_can_stop_a_condense_and_another_adds_instructions(workspace: Path) -> None:
     model = ScriptedModel(["word " * 500, "ok"])
-    stop = Hooks(before_condense=("""echo '{"block": true, "reason": "not now"}'""",))
+    stop = HookOptions(before_condense=("""echo '{"block": true, "reason": "not now"}'""",))
     engine, recorder = await started(workspace, model, hooks=stop)
     await recorder.turn("first")
     await recorder.turn("second")
@@ -130,28 +131,14 @@ async def test_the_command_line_plans_and_runs_a_strategy(workspace: Path) -> No
         return Engine(workspace, settings.load(workspace=workspace), models=lambda _: model)
 
     out = io.StringIO()
-    await condense_task(another(), task_id, out, Wanted(strategy="lossless", dry_run=True), as_json=True)
+    await preview_condense(another(), task_id, out, CondenseRequest(strategy="lossless"), as_json=True)
     planned = json.loads(out.getvalue())
     out = io.StringIO()
-    await condense_task(another(), task_id, out, Wanted(strategy="lossless"), as_json=True)
+    await condense_task(another(), task_id, out, CondenseRequest(strategy="lossless"), as_json=True)
     done = json.loads(out.getvalue())
-    assert planned["outcome"] == "planned" and done["outcome"] == "condensed"
+    assert planned["outcome"] == "previewed" and done["outcome"] == "condensed"
     assert planned["tokens_after"] == done["tokens_after"]
     assert done["strategy"] == "lossless" and done["hidden"] and done["cost_usd"] in (None, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "must be an object"),
-        ('{"smart": {"begin": 1}}', "smart must be an object with trigger_tokens"),
-        ('{"smart": {"trigger_tokens": -1}}', "smart.trigger_tokens is -1"),
-    ],
-)
-def test_thresholds_that_cannot_be_used_name_the_field(text: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
-        thresholds_of(text)
 
 
 async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(workspace: Path) -> None:
@@ -170,7 +157,7 @@ async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(w
         ("smart", "aggressive"),
         ("native", ""),
     ]
-    assert all(row.note or row.tokens_after < row.tokens_before for row in found)
+    assert all(row.refusal or row.tokens_after < row.tokens_before for row in found)
     assert found[0].survived == found[0].artefacts > 0
     assert engine.read.session.task.log.path() == before and len(model.requests) == asked
     await engine.close()

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.strategies.protocol import Happening
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.strategies.protocol import StrategyEvent
 from roo_tui.domain.markers import Condense, Mask, Truncation
 from roo_tui.domain.usage import add_costs
 from roo_tui.plain_text import clean
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HookReply:
     """What a before-hook said."""
 
     blocked: bool = False
@@ -42,7 +42,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class CondenseHooks:
     """The commands to run, where, and with which environment: the caller leaves secrets out of it."""
 
     before: tuple[str, ...] = ()
@@ -51,33 +51,33 @@ class Hooks:
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 30.0
 
-    async def run_before(self, happening: Happening) -> Reply:
+    async def run_before(self, event: StrategyEvent) -> HookReply:
         """Run the before-hooks in order until one blocks; instructions are joined."""
         instructions: list[str] = []
         for command in self.before:
-            reply = await self._reply(command, _payload("before_condense", happening))
+            reply = await self._reply(command, _payload("before_condense", event))
             if reply.blocked:
                 return reply
             if reply.instructions:
                 instructions.append(reply.instructions)
-        return Reply(instructions="\n\n".join(instructions))
+        return HookReply(instructions="\n\n".join(instructions))
 
-    async def run_after(self, happening: Happening) -> None:
+    async def run_after(self, event: StrategyEvent) -> None:
         """Run the after-hooks in order; what they say is not used."""
         for command in self.after:
-            await self._run(command, _payload("after_condense", happening))
+            await self._run(command, _payload("after_condense", event))
 
-    async def _reply(self, command: str, payload: Mapping[str, Any]) -> Reply:
+    async def _reply(self, command: str, payload: Mapping[str, Any]) -> HookReply:
         ended = await self._run(command, payload)
         if ended is None:
-            return Reply()
+            return HookReply()
         code, out, err = ended
         said = _object(out)
         if code == _BLOCKED or said.get("block") is True:
             reason = said.get("reason")
-            return Reply(True, reason if isinstance(reason, str) and reason else clean(err).strip())
+            return HookReply(True, reason if isinstance(reason, str) and reason else clean(err).strip())
         more = said.get("instructions")
-        return Reply(instructions=clean(more).strip() if isinstance(more, str) else "")
+        return HookReply(instructions=clean(more).strip() if isinstance(more, str) else "")
 
     async def _run(self, command: str, payload: Mapping[str, Any]) -> tuple[int, str, str] | None:
         """Return exit code, stdout and stderr; None where the command could not be run to its end."""
@@ -131,28 +131,28 @@ def _object(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _payload(event: str, happening: Happening) -> dict[str, Any]:
-    situation = happening.situation
+def _payload(moment: str, event: StrategyEvent) -> dict[str, Any]:
+    given = event.given
     payload: dict[str, Any] = {
-        "event": event,
-        "strategy": happening.strategy,
-        "trigger": situation.trigger,
-        "context_tokens": situation.context_tokens,
-        "trigger_tokens": situation.limits.trigger_tokens,
-        "window": situation.limits.window,
-        "model": situation.model.id,
-        "instructions": situation.instructions,
-        "messages": len(effective_history(situation.path)),
+        "event": moment,
+        "strategy": event.strategy,
+        "trigger": given.trigger,
+        "context_tokens": given.context_tokens,
+        "trigger_tokens": given.limits.trigger_tokens,
+        "window": given.limits.window,
+        "model": given.model.id,
+        "instructions": given.instructions,
+        "messages": len(effective_history(given.path)),
     }
-    if event == "after_condense":
+    if moment == "after_condense":
         costs = None
-        for body in happening.bodies:
+        for body in event.bodies:
             if isinstance(body, Condense | Truncation | Mask):
                 costs = add_costs(costs, body.figures.cost_usd)
         payload |= {
-            "outcome": happening.event,
-            "tokens_after": happening.tokens_after,
+            "outcome": event.kind,
+            "tokens_after": event.tokens_after,
             "cost_usd": costs,
-            "message": happening.message,
+            "message": event.message,
         }
     return payload

@@ -2,21 +2,16 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.condense import condense
-from roo_tui.context.condense import prepare as prepare_condense
-from roo_tui.context.cut import cut
-from roo_tui.context.pricing import cost
-from roo_tui.context.situation import Services, Situation
-from roo_tui.context.strategies.protocol import Plan, StrategyOptions
+from roo_tui.context.condense.cut_point import cut
+from roo_tui.context.condense.steps import PreparedCondense, carry_out, prepare
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices
+from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
 from roo_tui.domain.entries import Body
-from roo_tui.domain.usage import Usage
-
-ASSUMED_SUMMARY_TOKENS = 2_000
 
 
 @dataclass
-class Native:
-    """Wraps `context.condense`, which see."""
+class NativeStrategy:
+    """Condenses as `context.condense` does: the plan is its preparation, and performing it asks the model."""
 
     id: str = "native"
     name: str = "Summary"
@@ -24,32 +19,16 @@ class Native:
     enabled: bool = True
     priority: int = 10
 
-    def should_activate(self, situation: Situation) -> bool:
-        return len(cut(situation.path).hidden) > 1
-
-    def estimate_cost(self, situation: Situation) -> float | None:
-        usage = Usage(input_tokens=situation.context_tokens, output_tokens=_summary_tokens(situation))
-        return cost(situation.writer.model, usage)
-
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+    def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        return () if self.should_activate(situation) else ("There are not enough messages to condense yet.",)
+        return () if len(cut(given.path).hidden) > 1 else ("There are not enough messages to condense yet.",)
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
-        plan = prepare_condense(situation, options.counter, options.context)
-        raw_shown = min(round(_summary_tokens(situation) / situation.ratio), plan.raw_hidden)
-        after = situation.after(plan.raw_hidden, raw_shown)
-        calls = 1 if plan.stages is None else len(plan.stages.parts) + 1
-        return Plan(
-            self.id, situation.context_tokens, after, model_calls=calls, hides=len(plan.hides), remarks=plan.remarks
-        )
+    def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        prepared = prepare(given, options.counter, options.context)
+        return StrategyPlan(prepared.preview, state=prepared)
 
     async def perform(
-        self, plan: Plan, situation: Situation, services: Services, options: StrategyOptions
+        self, plan: StrategyPlan, given: ReductionInput, services: ReductionServices, options: StrategyOptions
     ) -> tuple[Body, ...]:
-        del plan
-        return (await condense(situation, services, options.context),)
-
-
-def _summary_tokens(situation: Situation) -> int:
-    return situation.summary_tokens or ASSUMED_SUMMARY_TOKENS
+        assert isinstance(plan.state, PreparedCondense)
+        return (await carry_out(plan.state, given, services, options.context),)

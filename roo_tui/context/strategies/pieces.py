@@ -6,15 +6,18 @@ entry, and more closely where the entry holds several: `e12`, `e12.1` (block 1),
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from roo_tui.context.cut import command_blocks
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.pins import pinned
+from roo_tui.context.condense.cut_point import command_blocks
+from roo_tui.context.history.effective import Visible, active_markers, effective_history, hidden_ids
+from roo_tui.context.history.pins import pinned
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results
 from roo_tui.domain.entries import Body, CallRecord, Entry, UserMessage
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import MaskItem
+from roo_tui.domain.markers import Mask, MaskItem
+from roo_tui.prompt_files import render
 
 Part = Literal["result", "input", "text"]
 
@@ -22,7 +25,7 @@ SHORTEST = 200
 """Characters: paths, names and short answers say what a call was about, and a placeholder costs as much."""
 
 
-class Place(NamedTuple):
+class PieceLocation(NamedTuple):
     """Where a piece is; `field` names a string of a call's input as `MaskItem.field` does."""
 
     entry_id: EntryId
@@ -37,7 +40,7 @@ class Piece(NamedTuple):
     `record` describes a result's call, `call` is the tool use of an input or a result where it is known.
     """
 
-    place: Place
+    place: PieceLocation
     message: int
     text: str
     shown: str
@@ -76,7 +79,7 @@ def pieces_of(
                 if "result" in parts and (text := result_text(raw)):
                     seen = text if shown is raw else result_text(shown)
                     known, call = records.get(raw.tool_use_id), calls.get(raw.tool_use_id)
-                    found.append(Piece(Place(entry_id, index, "result"), at, text, seen, raw, known, call))
+                    found.append(Piece(PieceLocation(entry_id, index, "result"), at, text, seen, raw, known, call))
             elif isinstance(raw, ToolUse) and isinstance(shown, ToolUse):
                 calls[raw.id] = raw
                 if "input" not in parts:
@@ -85,9 +88,11 @@ def pieces_of(
                 for field, text in strings_of(raw.input):
                     if text:
                         seen = text if now is None else now.get(field, text)
-                        found.append(Piece(Place(entry_id, index, "input", field), at, text, seen, raw, None, raw))
+                        found.append(
+                            Piece(PieceLocation(entry_id, index, "input", field), at, text, seen, raw, None, raw)
+                        )
             elif "text" in parts and isinstance(raw, Text) and isinstance(shown, Text) and raw.text:
-                found.append(Piece(Place(entry_id, index, "text"), at, raw.text, shown.text, raw))
+                found.append(Piece(PieceLocation(entry_id, index, "text"), at, raw.text, shown.text, raw))
     return found
 
 
@@ -121,12 +126,12 @@ class Names:
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._count = Counter(piece.place.entry_id for piece in pieces)
 
-    def of(self, place: Place) -> str:
+    def of(self, place: PieceLocation) -> str:
         """Return the shortest name that means this piece alone."""
         return name_of(place, self._count[place.entry_id] == 1)
 
 
-def name_of(place: Place, alone: bool) -> str:
+def name_of(place: PieceLocation, alone: bool) -> str:
     """Return a piece's name; `alone`: its entry holds no other one. An input is always named with its field."""
     name = entry_ref(place.entry_id)
     if place.field:
@@ -187,3 +192,58 @@ def _holds_command(body: Body) -> bool:
         and body.source == "typed"
         and any(isinstance(block, Text) and command_blocks(block.text) for block in body.blocks)
     )
+
+
+def suppressed(entry_id: EntryId) -> str:
+    """Return the placeholder of something that is found by recall only."""
+    before, after = _suppressed()
+    return f"{before}{entry_ref(entry_id)}{after}"
+
+
+@cache
+def _suppressed() -> tuple[str, str]:
+    """Return the placeholder's words around the entry's name; hundreds are written at once."""
+    before, _, after = render("strategies/suppressed", entry="\0").partition("\0")
+    return before, after
+
+
+def masks_in_force(path: Sequence[Entry]) -> tuple[MaskItem, ...]:
+    """Return the items of every mask that is on and shows: its entry is visible, and so is the one it points to."""
+    active = [marker for marker in active_markers(path).values() if isinstance(marker, Mask)]
+    hidden = hidden_ids(path) if active else frozenset()
+    return tuple(
+        item for marker in active for item in marker.items if item.entry_id not in hidden and item.target not in hidden
+    )
+
+
+def orphaned(items: Sequence[MaskItem], changed: Sequence[MaskItem]) -> tuple[MaskItem, ...]:
+    """Return the items that point to something the changed ones hide.
+
+    `changed` hide a whole string or its end. What points to an item returned here is returned too: its lines are not
+    where they were. A run that points to the beginning of its own text stays, if only the text's end is hidden.
+    """
+    found: dict[int, MaskItem] = {}
+    ends = {place_of(item) for item in changed}
+    entries = {item.entry_id for item in changed if item.target is None}
+    while entries:
+        lost = [
+            item
+            for item in items
+            if item.target in entries
+            and id(item) not in found
+            and (item.entry_id != item.target or place_of(item) not in ends)
+        ]
+        found |= {id(item): item for item in lost}
+        entries = {item.entry_id for item in lost}
+        ends -= {place_of(item) for item in lost}
+    return tuple(found.values())
+
+
+def without_target(items: Sequence[MaskItem]) -> tuple[MaskItem, ...]:
+    """Return the items with a placeholder that points nowhere."""
+    return tuple(replace(item, placeholder=suppressed(item.entry_id), target=None) for item in items)
+
+
+def place_of(item: MaskItem) -> tuple[EntryId, int, str]:
+    """Return which string an item masks: entry, block, field of an input."""
+    return item.entry_id, item.block, item.field

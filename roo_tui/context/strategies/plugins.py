@@ -9,54 +9,33 @@ be loaded or does not have what its group asks for is left out and told about; n
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from roo_tui.context.strategies.lossless import Lossless
-from roo_tui.context.strategies.native import Native
-from roo_tui.context.strategies.protocol import (
-    Listener,
-    PromptGenerator,
-    StrategySelector,
-    ThresholdResolver,
-    TruncationSelector,
-    Validator,
-)
-from roo_tui.context.strategies.registry import Registry
-from roo_tui.context.strategies.smart import Smart
-from roo_tui.context.strategies.truncation import Truncate
+from roo_tui.context.strategies.lossless.lossless import LosslessStrategy
+from roo_tui.context.strategies.native import NativeStrategy
+from roo_tui.context.strategies.runner import Extensions, Registry
+from roo_tui.context.strategies.smart.smart import SmartStrategy
+from roo_tui.context.strategies.truncation import TruncationStrategy
 from roo_tui.domain.errors import SettingsError
 
 _log = logging.getLogger(__name__)
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "roo_tui.strategies": ("id", "name", "description", "enabled", "priority", "should_activate", "prepare"),
+    "roo_tui.strategies": ("id", "name", "description", "enabled", "priority", "validate", "prepare"),
     "roo_tui.threshold_resolvers": ("resolve",),
     "roo_tui.prompt_generators": ("prompt",),
     "roo_tui.truncation_selectors": ("order",),
     "roo_tui.strategy_selectors": ("select",),
     "roo_tui.validators": ("check",),
-    "roo_tui.listeners": ("happened",),
+    "roo_tui.listeners": ("on_event",),
 }
 """Every entry-point group, and what an object in it must have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extensions:
-    """What takes part in every run besides the strategies, in order. The last selectors have the last word."""
-
-    threshold_resolvers: tuple[ThresholdResolver, ...] = ()
-    prompt_generators: tuple[PromptGenerator, ...] = ()
-    truncation_selectors: tuple[TruncationSelector, ...] = ()
-    strategy_selectors: tuple[StrategySelector, ...] = ()
-    validators: tuple[Validator, ...] = ()
-    listeners: tuple[Listener, ...] = ()
-
-
 def built_in() -> Registry:
     """Return a registry with the strategies that come with the program."""
-    return Registry([Native(), Smart(), Lossless(), Truncate()])
+    return Registry([NativeStrategy(), SmartStrategy(), LosslessStrategy(), TruncationStrategy()])
 
 
 def load_plugins(

@@ -7,39 +7,19 @@ Every protocol here is also the contract of an entry-point group; `plugins.py` n
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
-from roo_tui.context.effective import Visible
+from roo_tui.context.history.effective import Visible
 from roo_tui.context.ladder import target_tokens
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import Services, Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, Summariser
+from roo_tui.context.window.thresholds import Thresholds
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import Body
-from roo_tui.domain.markers import PassMetrics
+from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.requests import ModelEvent, Request
 
 Ask = Callable[[Request], AsyncIterator[ModelEvent]]
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Context tokens; 0 means not set.
-
-    `trigger_tokens`: a reduction is due from here on, besides the policy's own trigger. `stop_tokens`: where it may
-    stop. `min_gain_tokens`: one that frees less is refused.
-    """
-
-    trigger_tokens: int = 0
-    stop_tokens: int = 0
-    min_gain_tokens: int = 0
-
-    def over(self, general: "Thresholds") -> "Thresholds":
-        """Return these, each that is not set taken from the general ones."""
-        return Thresholds(
-            self.trigger_tokens or general.trigger_tokens,
-            self.stop_tokens or general.stop_tokens,
-            self.min_gain_tokens or general.min_gain_tokens,
-        )
 
 
 def _no_profile(name: str) -> "ProfileModel | None":
@@ -50,7 +30,7 @@ def _no_profile(name: str) -> "ProfileModel | None":
 
 @dataclass(frozen=True, slots=True)
 class StrategyOptions:
-    """Everything a strategy may be told besides the situation.
+    """Everything a strategy may be told besides the reduction input.
 
     `thresholds` are the general ones, `per_strategy` those of single strategies by id. `preset` is a preset of `smart`,
     or `custom`: only then `custom`, a configuration as JSON text, is used. `profiles` finds the model of a named
@@ -71,14 +51,14 @@ class StrategyOptions:
         """Return the thresholds of a strategy: its own, where not set the general ones."""
         return self.per_strategy.get(strategy_id, Thresholds()).over(self.thresholds)
 
-    def target(self, situation: Situation, strategy_id: str) -> int | None:
+    def target(self, given: ReductionInput, strategy_id: str) -> int | None:
         """Return the context tokens to stop at: the threshold's, else the ladder's; None (manual): all it can."""
         thresholds = self.thresholds_of(strategy_id)
         if thresholds.stop_tokens:
             return thresholds.stop_tokens
-        if situation.trigger == "manual":
+        if given.trigger == "manual":
             return None
-        return target_tokens(situation.limits, situation.trigger, thresholds.min_gain_tokens)
+        return target_tokens(given.limits, given.trigger, thresholds.min_gain_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +70,17 @@ class ProfileModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StrategyPlan:
     """What a strategy is going to do.
 
-    `bodies` are what it comes to where no model is asked. `tokens_after` is exact then, else an estimate with answers
-    of the length asked for; `hides` counts the messages that will be hidden behind them. `state` is the strategy's own,
-    for `perform`.
+    `preview` is what a user is shown of it: make it with `preview` where a model will be asked, else with
+    `preview_of_bodies` (both in `context.condense.preview`). `bodies` are what it comes to where no model is asked.
+    `state` is the strategy's own, for `perform`.
     """
 
-    strategy: str
-    tokens_before: int
-    tokens_after: int
+    preview: CondensePreview
     bodies: tuple[Body, ...] = ()
-    model_calls: int = 0
-    hides: int = 0
-    passes: tuple[PassMetrics, ...] = ()
-    remarks: tuple[str, ...] = ()
-    state: Any = None
+    state: object = None
 
 
 class Strategy(Protocol):
@@ -122,19 +96,11 @@ class Strategy(Protocol):
     enabled: bool
     priority: int
 
-    def should_activate(self, situation: Situation) -> bool:
-        """Say whether there is anything it could do."""
-        ...
-
-    def estimate_cost(self, situation: Situation) -> float | None:
-        """Return the US dollars a run may cost; None where the price is not known."""
-        ...
-
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+    def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         """Return what stands in the way, as sentences for people; empty where it can run."""
         ...
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
+    def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         """Return the plan without asking a model. Run in a thread.
 
         Raises:
@@ -148,7 +114,7 @@ class Performs(Protocol):
     """A strategy that asks a model. Without it, the plan's bodies are the result."""
 
     async def perform(
-        self, plan: Plan, situation: Situation, services: Services, options: StrategyOptions
+        self, plan: StrategyPlan, given: ReductionInput, services: ReductionServices, options: StrategyOptions
     ) -> tuple[Body, ...]:
         """Return the bodies to append, in order.
 
@@ -162,7 +128,7 @@ class Performs(Protocol):
 class ThresholdResolver(Protocol):
     """Has the last word on the thresholds of a run."""
 
-    def resolve(self, situation: Situation, strategy_id: str, thresholds: Thresholds) -> Thresholds:
+    def resolve(self, given: ReductionInput, strategy_id: str, thresholds: Thresholds) -> Thresholds:
         """Return the thresholds that hold."""
         ...
 
@@ -170,7 +136,7 @@ class ThresholdResolver(Protocol):
 class PromptGenerator(Protocol):
     """Writes the words that ask for a summary."""
 
-    def prompt(self, situation: Situation, strategy_id: str, prompt: str) -> str:
+    def prompt(self, given: ReductionInput, strategy_id: str, prompt: str) -> str:
         """Return the prompt to use; `prompt` is what would be used, blank for the built-in one."""
         ...
 
@@ -178,7 +144,7 @@ class PromptGenerator(Protocol):
 class TruncationSelector(Protocol):
     """Chooses what truncation hides."""
 
-    def order(self, situation: Situation, units: Sequence[tuple[Visible, ...]]) -> Iterable[int]:
+    def order(self, given: ReductionInput, units: Sequence[tuple[Visible, ...]]) -> Iterable[int]:
         """Return which of the units may be hidden, first to go first; a unit left out stays.
 
         A unit is the smallest part of the history that can go alone: no call is in it without its result. Units come
@@ -190,7 +156,7 @@ class TruncationSelector(Protocol):
 class StrategySelector(Protocol):
     """Chooses which strategy runs."""
 
-    def select(self, situation: Situation, strategies: Sequence[Strategy], chosen: str) -> str:
+    def select(self, given: ReductionInput, strategies: Sequence[Strategy], chosen: str) -> str:
         """Return the id of one of the strategies; `chosen` is what the settings or the person named."""
         ...
 
@@ -207,27 +173,27 @@ class Verdict:
 class Validator(Protocol):
     """Judges a result before it is appended. One that is not valid is refused; issues of a valid one become remarks."""
 
-    def check(self, situation: Situation, bodies: Sequence[Body]) -> Verdict:
+    def check(self, given: ReductionInput, bodies: Sequence[Body]) -> Verdict:
         """Return the verdict on the bodies."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class StrategyEvent:
     """What listeners and shell hooks are told of a run. Token counts are 0 where they are not known yet."""
 
-    event: Literal["start", "success", "failure", "fallback"]
+    kind: Literal["start", "success", "failure", "fallback"]
     strategy: str
-    situation: Situation
+    given: ReductionInput
     bodies: tuple[Body, ...] = ()
     tokens_after: int = 0
     message: str = ""
-    next_strategy: str = ""
+    next_rung: str = ""
 
 
 class Listener(Protocol):
     """Is told what happens. Called on the event loop: it must return at once."""
 
-    def happened(self, happening: Happening) -> None:
+    def on_event(self, event: StrategyEvent) -> None:
         """Take note of a start, success, failure or fallback."""
         ...

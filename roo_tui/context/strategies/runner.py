@@ -7,20 +7,91 @@ Nothing is appended here: the caller gets bodies, or an error and an unchanged h
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Services, Situation, failed
-from roo_tui.context.strategies.figures import raw_change, with_bodies
-from roo_tui.context.strategies.hooks import Hooks
-from roo_tui.context.strategies.plugins import Extensions
-from roo_tui.context.strategies.protocol import Happening, Performs, Plan, Strategy, StrategyOptions, Verdict
-from roo_tui.context.strategies.registry import Registry
+from roo_tui.context.condense.preview import is_warm
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.strategies.hooks import CondenseHooks
+from roo_tui.context.strategies.protocol import (
+    Listener,
+    Performs,
+    PromptGenerator,
+    Strategy,
+    StrategyEvent,
+    StrategyOptions,
+    StrategyPlan,
+    StrategySelector,
+    ThresholdResolver,
+    TruncationSelector,
+    Validator,
+    Verdict,
+)
+from roo_tui.context.strategies.reduction_math import raw_change
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, Truncation
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """What takes part in every run besides the strategies, in order. The last selectors have the last word."""
+
+    threshold_resolvers: tuple[ThresholdResolver, ...] = ()
+    prompt_generators: tuple[PromptGenerator, ...] = ()
+    truncation_selectors: tuple[TruncationSelector, ...] = ()
+    strategy_selectors: tuple[StrategySelector, ...] = ()
+    validators: tuple[Validator, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+
+
+class Registry:
+    """Strategies by id. Objects of the same id replace each other only on request."""
+
+    def __init__(self, strategies: Iterable[Strategy] = ()) -> None:
+        self._strategies: dict[str, Strategy] = {}
+        for strategy in strategies:
+            self.register(strategy)
+
+    def register(self, strategy: Strategy, *, replace: bool = False) -> None:
+        """Add a strategy.
+
+        Raises:
+            SettingsError: another one has this id, and `replace` is not set.
+        """
+        if strategy.id in self._strategies and not replace:
+            raise SettingsError(f"There is a strategy “{strategy.id}” already; give the new one another id.")
+        self._strategies[strategy.id] = strategy
+
+    def all(self) -> tuple[Strategy, ...]:
+        """Return every strategy, lowest priority number first."""
+        return tuple(sorted(self._strategies.values(), key=lambda strategy: (strategy.priority, strategy.id)))
+
+    def enabled(self) -> tuple[Strategy, ...]:
+        """Return the strategies that are switched on, in the same order."""
+        return tuple(strategy for strategy in self.all() if strategy.enabled)
+
+    def get(self, strategy_id: str) -> Strategy:
+        """Return a strategy that can be used.
+
+        Raises:
+            CommandRefused: there is none of this id, or it is switched off.
+        """
+        strategy = self._known(strategy_id)
+        if not strategy.enabled:
+            raise CommandRefused(f"The strategy “{strategy_id}” is switched off; choose one of {self._choices()}.")
+        return strategy
+
+    def _known(self, strategy_id: str) -> Strategy:
+        if strategy_id not in self._strategies:
+            raise CommandRefused(f"There is no strategy “{strategy_id}”; choose one of {self._choices()}.")
+        return self._strategies[strategy_id]
+
+    def _choices(self) -> str:
+        return ", ".join(strategy.id for strategy in self.enabled()) or "none, as all are switched off"
+
 
 _log = logging.getLogger(__name__)
 
@@ -31,112 +102,109 @@ class Runner:
 
     registry: Registry
     extensions: Extensions = field(default_factory=Extensions)
-    hooks: Hooks = field(default_factory=Hooks)
+    hooks: CondenseHooks = field(default_factory=CondenseHooks)
 
-    def choose(self, situation: Situation, wanted: str) -> Strategy:
+    def choose(self, given: ReductionInput, wanted: str) -> Strategy:
         """Return the strategy that will run: the wanted one, unless a selector chooses another.
 
         Raises:
             CommandRefused: there is no such strategy, or it is switched off.
         """
         for selector in self.extensions.strategy_selectors:
-            wanted = selector.select(situation, self.registry.enabled(), wanted)
+            wanted = selector.select(given, self.registry.enabled(), wanted)
         return self.registry.get(wanted)
 
-    def is_due(self, situation: Situation, options: StrategyOptions, wanted: str) -> bool:
+    def is_due(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> bool:
         """Say whether the strategy's own trigger is reached; the policy's counts besides."""
-        thresholds = self._resolved(situation, options, wanted).thresholds_of(wanted)
-        return 0 < thresholds.trigger_tokens <= situation.context_tokens
+        thresholds = self._resolved(given, options, wanted).thresholds_of(wanted)
+        return 0 < thresholds.trigger_tokens <= given.context_tokens
 
-    async def plan(self, situation: Situation, options: StrategyOptions, wanted: str) -> Plan:
-        """Return what a run would do, without hooks and without asking a model.
+    async def prepare(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> "PreparedRun":
+        """Return what a run would do, without hooks and without asking a model; `run` takes it and does just that.
 
         Raises:
             CommandRefused: there is no such strategy, or nothing to do for it.
         """
-        strategy = self.choose(situation, wanted)
-        options = self._resolved(situation, options, strategy.id)
-        _refuse(strategy.validate(situation, options))
-        return await asyncio.to_thread(strategy.prepare, situation, options)
+        strategy = self.choose(given, wanted)
+        options = self._resolved(given, options, strategy.id)
+        return PreparedRun(strategy, given, options, await _plan(strategy, given, options))
 
     async def run(
         self,
-        situation: Situation,
-        services: Services,
+        given: ReductionInput,
+        services: ReductionServices,
         options: StrategyOptions,
         wanted: str,
         *,
-        fallbacks: Sequence[str] = (),
+        prepared: "PreparedRun | None" = None,
     ) -> tuple[Body, ...]:
-        """Return the bodies to append, in order. `fallbacks` are tried in turn where a strategy does not help.
+        """Return the bodies to append, in order. What was `prepared` before is carried out where it still fits.
 
         Raises:
             CommandRefused: there is no such strategy, or it is switched off.
             CondenseRefused: no model was asked, and nothing can be gained.
             CondenseError: a model was asked in vain; `body` says what it cost.
         """
-        names = (wanted, *fallbacks)
-        for name, following in zip(names, (*fallbacks, ""), strict=True):
-            strategy = self.choose(situation, name)
-            try:
-                return await self._run(strategy, situation, services, options)
-            except (CondenseRefused, CondenseError) as error:
-                if not following:
-                    raise
-                self._tell(Happening("fallback", strategy.id, situation, message=str(error), next_strategy=following))
-        raise CondenseRefused("No strategy was named.")
-
-    async def _run(
-        self, strategy: Strategy, situation: Situation, services: Services, options: StrategyOptions
-    ) -> tuple[Body, ...]:
-        reply = await self.hooks.run_before(Happening("start", strategy.id, situation))
+        strategy = self.choose(given, wanted)
+        reply = await self.hooks.run_before(StrategyEvent("start", strategy.id, given))
         if reply.blocked:
             raise CondenseRefused(f"A hook stopped the condense: {reply.reason or 'it gave no reason'}")
-        words = "\n\n".join(part for part in (situation.instructions.strip(), reply.instructions) if part)
-        situation = replace(situation, instructions=words)
-        options = self._resolved(situation, options, strategy.id)
-        self._tell(Happening("start", strategy.id, situation))
+        words = "\n\n".join(part for part in (given.instructions.strip(), reply.instructions) if part)
+        given = replace(given, instructions=words)
+        options = self._resolved(given, options, strategy.id)
+        self._tell(StrategyEvent("start", strategy.id, given))
         try:
-            bodies, tokens = await self._reduced(strategy, situation, services, options)
+            bodies, tokens = await self._reduced(strategy, given, services, options, prepared)
         except asyncio.CancelledError:
-            self._tell(Happening("failure", strategy.id, situation, message="Cancelled."))
+            self._tell(StrategyEvent("failure", strategy.id, given, message="Cancelled."))
             raise
         except (CondenseRefused, CondenseError) as error:
             bodies = (error.body,) if isinstance(error, CondenseError) else ()
-            await self._ended(Happening("failure", strategy.id, situation, bodies, message=str(error)))
+            await self._ended(StrategyEvent("failure", strategy.id, given, bodies, message=str(error)))
             raise
-        await self._ended(Happening("success", strategy.id, situation, bodies, tokens))
+        await self._ended(StrategyEvent("success", strategy.id, given, bodies, tokens))
         return bodies
 
+    def fell_back(self, given: ReductionInput, strategy_id: str, next_rung: str, message: str) -> None:
+        """Tell the listeners that a strategy did not help, and what is done instead."""
+        self._tell(StrategyEvent("fallback", strategy_id, given, message=message, next_rung=next_rung))
+
     async def _reduced(
-        self, strategy: Strategy, situation: Situation, services: Services, options: StrategyOptions
+        self,
+        strategy: Strategy,
+        given: ReductionInput,
+        services: ReductionServices,
+        options: StrategyOptions,
+        prepared: "PreparedRun | None",
     ) -> tuple[tuple[Body, ...], int]:
         """Return the bodies and the context tokens they leave."""
-        _refuse(strategy.validate(situation, options))
-        plan = await asyncio.to_thread(strategy.prepare, situation, options)
+        if prepared is not None and prepared.fits(strategy, given, options):
+            given, plan = prepared.given, prepared.plan
+        else:
+            plan = await _plan(strategy, given, options)
         if isinstance(strategy, Performs):
-            bodies = await strategy.perform(plan, situation, services, options)
+            bodies = await strategy.perform(plan, given, services, options)
         else:
             bodies = plan.bodies
         least = options.thresholds_of(strategy.id).min_gain_tokens
-        tokens, objection = await asyncio.to_thread(_judged, situation, services, bodies, least)
-        verdict = Verdict() if objection else self._verdict(situation, bodies)
+        tokens, objection = await asyncio.to_thread(_judged, given, services, bodies, least)
+        verdict = Verdict() if objection else self._verdict(given, bodies)
         if not objection and not verdict.valid:
             objection = "The result was refused: " + ("; ".join(verdict.issues) or "a validator did not say why") + "."
         if objection:
             if services.usage.context_tokens:
-                raise CondenseError(failed(situation, services, objection, tokens_after=tokens))
+                raise CondenseError(failed(given, services, objection, tokens_after=tokens))
             raise CondenseRefused(objection)
         return _remarked(bodies, verdict.issues), tokens
 
-    def _resolved(self, situation: Situation, options: StrategyOptions, strategy_id: str) -> StrategyOptions:
+    def _resolved(self, given: ReductionInput, options: StrategyOptions, strategy_id: str) -> StrategyOptions:
         """Return the options with what resolvers, generators and selectors of plug-ins make of them."""
         thresholds = options.thresholds_of(strategy_id)
         for resolver in self.extensions.threshold_resolvers:
-            thresholds = resolver.resolve(situation, strategy_id, thresholds)
+            thresholds = resolver.resolve(given, strategy_id, thresholds)
         prompt = options.context.condense_prompt
         for generator in self.extensions.prompt_generators:
-            prompt = generator.prompt(situation, strategy_id, prompt)
+            prompt = generator.prompt(given, strategy_id, prompt)
         selectors = self.extensions.truncation_selectors
         return replace(
             options,
@@ -146,38 +214,61 @@ class Runner:
             truncation_selector=selectors[-1] if selectors else options.truncation_selector,
         )
 
-    def _verdict(self, situation: Situation, bodies: Sequence[Body]) -> Verdict:
+    def _verdict(self, given: ReductionInput, bodies: Sequence[Body]) -> Verdict:
         """Return what all validators think together: valid if all say so, the lowest score."""
-        verdicts = [validator.check(situation, bodies) for validator in self.extensions.validators]
+        verdicts = [validator.check(given, bodies) for validator in self.extensions.validators]
         return Verdict(
             all(verdict.valid for verdict in verdicts),
             tuple(issue for verdict in verdicts for issue in verdict.issues),
             min((verdict.score for verdict in verdicts), default=1.0),
         )
 
-    async def _ended(self, happening: Happening) -> None:
-        self._tell(happening)
-        await self.hooks.run_after(happening)
+    async def _ended(self, event: StrategyEvent) -> None:
+        self._tell(event)
+        await self.hooks.run_after(event)
 
-    def _tell(self, happening: Happening) -> None:
+    def _tell(self, event: StrategyEvent) -> None:
         for listener in self.extensions.listeners:
             try:
-                listener.happened(happening)
+                listener.on_event(event)
             except Exception:  # A listener's defect is not the run's.
-                _log.exception("a listener failed at %s of %s", happening.event, happening.strategy)
+                _log.exception("a listener failed at %s of %s", event.kind, event.strategy)
 
 
-def _refuse(problems: Sequence[str]) -> None:
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A strategy's plan, and what it was made for."""
+
+    strategy: Strategy
+    given: ReductionInput
+    options: StrategyOptions
+    plan: StrategyPlan
+
+    def fits(self, strategy: Strategy, given: ReductionInput, options: StrategyOptions) -> bool:
+        """Say whether the plan is still what would be made: the same input and options, the cache as warm."""
+        return (
+            strategy is self.strategy
+            and options == self.options
+            and replace(given, idle_s=None) == replace(self.given, idle_s=None)
+            and is_warm(given) == is_warm(self.given)
+        )
+
+
+async def _plan(strategy: Strategy, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+    problems = strategy.validate(given, options)
     if problems:
         raise CondenseRefused("\n".join(problems))
+    return await asyncio.to_thread(strategy.prepare, given, options)
 
 
-def _judged(situation: Situation, services: Services, bodies: Sequence[Body], min_gain: int) -> tuple[int, str]:
+def _judged(
+    given: ReductionInput, services: ReductionServices, bodies: Sequence[Body], min_gain: int
+) -> tuple[int, str]:
     """Return the context tokens that are left, and why the bodies may not be appended (law 4, least gain)."""
-    path = with_bodies(situation.path, bodies)
-    change = raw_change(effective_history(situation.path), effective_history(path), services.counter)
-    after = situation.after(*change)
-    before = situation.context_tokens
+    path = appended(given.path, *bodies)
+    change = raw_change(effective_history(given.path), effective_history(path), services.counter)
+    after = given.after(*change)
+    before = given.context_tokens
     if not bodies or change[0] <= change[1]:
         return after, f"Nothing would be freed: {before:,} → {after:,} tokens. Nothing was changed."
     if before - after < min_gain:

@@ -13,13 +13,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from roo_tui.context.effective import Visible, effective_history
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.situation import Situation
-from roo_tui.context.strategies.figures import raw_goal, reduction, tokens_after, with_bodies
-from roo_tui.context.strategies.orphans import masks_in_force, orphaned, suppressed, without_target
-from roo_tui.context.strategies.pieces import SHORTEST, Part, Place, name_of, strings_of, untouchable
-from roo_tui.context.strategies.protocol import Plan, StrategyOptions
+from roo_tui.context.condense.preview import preview_of_bodies
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.strategies.pieces import (
+    SHORTEST,
+    Part,
+    PieceLocation,
+    masks_in_force,
+    name_of,
+    orphaned,
+    strings_of,
+    suppressed,
+    untouchable,
+    without_target,
+)
+from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
+from roo_tui.context.strategies.reduction_math import raw_goal, reduction, tokens_after
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
@@ -31,7 +43,7 @@ KEPT_RECENT = 10
 
 
 @dataclass
-class Truncate:
+class TruncationStrategy:
     """Hides by kind and age. A run by hand without a target aims at half of what there is."""
 
     id: str = "truncation"
@@ -40,23 +52,16 @@ class Truncate:
     enabled: bool = True
     priority: int = 40
 
-    def should_activate(self, situation: Situation) -> bool:
-        return len(effective_history(situation.path)) > KEPT_RECENT + 1
-
-    def estimate_cost(self, situation: Situation) -> float | None:
-        del situation
-        return 0.0
-
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+    def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         del options
-        if self.should_activate(situation):
+        if len(effective_history(given.path)) > KEPT_RECENT + 1:
             return ()
         return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} stay.",)
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
+    def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         started = time.monotonic()
-        target = options.target(situation, self.id)
-        hiding = _Hiding(situation, options, situation.context_tokens // 2 if target is None else target)
+        target = options.target(given, self.id)
+        hiding = _Hiding(given, options, given.context_tokens // 2 if target is None else target)
         hiding.mask_results()
         hiding.mask_duplicates()
         hiding.hide_units()
@@ -66,18 +71,18 @@ class Truncate:
 class _Hiding:
     """What is hidden so far, and how many raw tokens that frees."""
 
-    def __init__(self, situation: Situation, options: StrategyOptions, target: int) -> None:
-        self._situation = situation
+    def __init__(self, given: ReductionInput, options: StrategyOptions, target: int) -> None:
+        self._given = given
         self._options = options
         self._counter = options.counter
-        self._goal = raw_goal(situation, target)
-        self._visible = effective_history(situation.path)
-        self._in_force = masks_in_force(situation.path)
-        self._raw = {entry.id: entry.body for entry in situation.path} if self._in_force else {}
-        self._fixed = untouchable(situation.path, in_turn=options.in_turn)
+        self._goal = raw_goal(given, target)
+        self._visible = effective_history(given.path)
+        self._in_force = masks_in_force(given.path)
+        self._raw = {entry.id: entry.body for entry in given.path} if self._in_force else {}
+        self._fixed = untouchable(given.path, in_turn=options.in_turn)
         summary = max((at for at, message in enumerate(self._visible) if message.source == "summary"), default=0)
         self._first, self._end = summary + 1, len(self._visible) - KEPT_RECENT
-        self._masks: dict[Place, tuple[MaskItem, int]] = {}
+        self._masks: dict[PieceLocation, tuple[MaskItem, int]] = {}
         self._hidden: set[EntryId] = set()
         self._freed = 0
         self._placeholder_tokens: dict[int, int] = {}
@@ -90,7 +95,7 @@ class _Hiding:
                 if self._freed >= self._goal:
                     return
                 if isinstance(block, ToolResult) and len(seen := result_text(block)) >= SHORTEST:
-                    place = Place(message.entry_id, index, "result")
+                    place = PieceLocation(message.entry_id, index, "result")
                     words = suppressed(message.entry_id)
                     gain = self._counter.count_block(block) - self._tokens_of(words)
                     self._mask(place, len(self._unmasked(place, seen)), words, None, gain)
@@ -108,9 +113,9 @@ class _Hiding:
                 there = known.setdefault(text, here)
                 if there[0] == message.entry_id or message.entry_id not in old or self._freed >= self._goal:
                     continue
-                place, newer = Place(*here[:4]), Place(*there[:4])
+                place, newer = PieceLocation(*here[:4]), PieceLocation(*there[:4])
                 if self._unmasked(place, text) is text:
-                    words = render("condense/same_content", place=name_of(newer, there[4]))
+                    words = render("strategies/same_content", place=name_of(newer, there[4]))
                     gain = self._counter.count_text(text) - self._counter.count_text(words)
                     self._mask(place, len(text), words, newer.entry_id, gain)
 
@@ -120,11 +125,11 @@ class _Hiding:
             return
         units = self._units()
         selector = self._options.truncation_selector
-        line = self._counter.count_block(Text(render("condense/truncated", count=len(self._visible))))
+        line = self._counter.count_block(Text(render("history/truncated", count=len(self._visible))))
         masked: dict[EntryId, int] = {}
         for place, (_, gain) in self._masks.items():
             masked[place.entry_id] = masked.get(place.entry_id, 0) + gain
-        for number in range(len(units)) if selector is None else selector.order(self._situation, units):
+        for number in range(len(units)) if selector is None else selector.order(self._given, units):
             if self._hidden and self._freed - line >= self._goal:
                 return
             for message in units[number]:
@@ -132,41 +137,41 @@ class _Hiding:
                     self._hidden.add(message.entry_id)
                     self._freed += self._counter.count_blocks(message.blocks) - masked.get(message.entry_id, 0)
 
-    def plan(self, strategy: str, started: float) -> Plan:
+    def plan(self, strategy: str, started: float) -> StrategyPlan:
         """Return the plan with its markers: a mask, a truncation, or both.
 
         Raises:
             CondenseRefused: nothing is hidden, or nothing is gained by it.
         """
-        situation = self._situation
+        given = self._given
         if self._count_hidden() <= self._masked_in_hidden():
             # The line that says how many are hidden would cost more than they do.
             self._hidden.clear()
         kept = [(item, gain) for item, gain in self._masks.values() if not {item.entry_id, item.target} & self._hidden]
         items = tuple(item for item, _ in kept)
         items += without_target(orphaned(self._in_force, items))
-        hides = tuple(entry.id for entry in situation.path if entry.id in self._hidden)
+        hides = tuple(entry.id for entry in given.path if entry.id in self._hidden)
         found: list[tuple[Mask | Truncation, int]] = []
         if items:
             found.append((Mask(items), sum(gain for _, gain in kept)))
         if hides:
             found.append((Truncation(hides, reason=self._reason), self._count_hidden()))
         bodies: list[Body] = []
-        before, path, freed = situation.context_tokens, situation.path, 0
+        before, path, freed = given.context_tokens, given.path, 0
         for marker, gain in found:
             freed += gain
             if self._in_force:
-                path = with_bodies(path, (marker,))
-                after = tokens_after(situation, path, self._counter)
+                path = appended(path, marker)
+                after = tokens_after(given, path, self._counter)
             else:
                 # Nothing comes off or is covered: what was counted on the way is exact.
-                after = situation.after(freed, 0)
-            figures = reduction(situation, strategy, before, after, duration_s=time.monotonic() - started)
+                after = given.after(freed, 0)
+            figures = reduction(given, strategy, before, after, duration_s=time.monotonic() - started)
             bodies.append(replace(marker, figures=figures))
             before = after
-        if before >= situation.context_tokens:
+        if before >= given.context_tokens:
             raise CondenseRefused("There is nothing old enough to truncate.")
-        return Plan(strategy, situation.context_tokens, before, tuple(bodies))
+        return StrategyPlan(preview_of_bodies(given, strategy, bodies, self._counter), tuple(bodies))
 
     def _masked_in_hidden(self) -> int:
         """Return the raw tokens that masks alone would free of what is hidden, or of what points there."""
@@ -174,7 +179,7 @@ class _Hiding:
 
     def _count_hidden(self) -> int:
         hidden = [message for message in self._visible if message.entry_id in self._hidden]
-        line = Text(render("condense/truncated", count=len(hidden)))
+        line = Text(render("history/truncated", count=len(hidden)))
         return self._counter.count_messages(hidden) - self._counter.count_block(line)
 
     def _old(self) -> Iterator[Visible]:
@@ -191,13 +196,13 @@ class _Hiding:
             self._placeholder_tokens[len(words)] = self._counter.count_text(words)
         return self._placeholder_tokens[len(words)]
 
-    def _mask(self, place: Place, length: int, words: str, target: EntryId | None, gain: int) -> None:
+    def _mask(self, place: PieceLocation, length: int, words: str, target: EntryId | None, gain: int) -> None:
         if gain > 0:
             item = MaskItem(place.entry_id, place.block, place.part, 0, length, words, target, place.field)
             self._masks[place] = (item, gain)
             self._freed += gain
 
-    def _unmasked(self, place: Place, seen: str) -> str:
+    def _unmasked(self, place: PieceLocation, seen: str) -> str:
         """Return the string as the entry has it; `seen` itself where no mask is on it."""
         body = self._raw.get(place.entry_id)
         if body is None:

@@ -1,4 +1,4 @@
-"""Roo Code's task folders: read as the bodies of a task's entries; and a path written as Roo Code keeps it.
+"""Roo Code's task folders, read as the bodies of a task's entries.
 
 `api_conversation_history.json` is a list of messages in which nothing is deleted. A summary or the marker of a
 truncation is a message among them, and what one of them hides carries its id:
@@ -17,20 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from roo_tui.domain.blocks import Block, Message, Opaque, Text, ToolUse, tool_results, tool_uses
-from roo_tui.domain.entries import AssistantMessage, Body, Entry, Unknown, UserMessage
+from roo_tui.domain.blocks import Block, Opaque, Text, ToolUse, tool_results, tool_uses
+from roo_tui.domain.entries import AssistantMessage, Body, Unknown, UserMessage
 from roo_tui.domain.errors import ExchangeError
-from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import Condense, Marker, Reduction, Truncation
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Condense, Reduction, Truncation
 from roo_tui.plain_text import one_line
-from roo_tui.store.exchange.export import messages_json
 from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_words
 
 MESSAGES_FILE = "api_conversation_history.json"
 EVENTS_FILE = "ui_messages.json"
 
 _TITLE_LENGTH = 80
-_TRUNCATED = "[Sliding window truncation: {} messages hidden to reduce context]"
 # Roo Code's wrappers of what a person typed.
 _WRAPPER = re.compile(r"</?(?:task|user_message|feedback|answer)>")
 # Before it had native tool calls, results came as text under such a line.
@@ -94,28 +92,6 @@ def from_tagged(messages: Sequence[Json], events: Sequence[Json] = ()) -> list[t
         visible[entry_id] = item
         timed.append((_body(item, tuple(hides), calls), item.at_ms))
     return timed
-
-
-def to_tagged(path: Sequence[Entry], active: Mapping[EntryId, Marker]) -> list[dict[str, Any]]:
-    """Return a path as Roo Code's tagged messages, hidden ones included; what a model never gets is left out.
-
-    `active` are the markers that are on, in path order; Roo Code knows no others, and no masks.
-    """
-    position = {entry.id: place for place, entry in enumerate(path)}
-    places: dict[EntryId, tuple[int, int]] = {}
-    parents: dict[EntryId, dict[str, str]] = {}
-    for marker_id, marker in active.items():
-        if isinstance(marker, Condense | Truncation):
-            hides = [hidden_id for hidden_id in marker.hides if hidden_id in position]
-            anchors = (places.get(hidden_id, (position[hidden_id], 0))[0] for hidden_id in hides)
-            places[marker_id] = (max(anchors, default=position[marker_id]), position[marker_id])
-            name = "condenseParent" if isinstance(marker, Condense) else "truncationParent"
-            for hidden_id in hides:
-                for covered in _covered(hidden_id, active) if isinstance(marker, Condense) else [hidden_id]:
-                    parents.setdefault(covered, {}).setdefault(name, entry_ref(marker_id))
-    placed = sorted(path, key=lambda entry: places.get(entry.id, (position[entry.id], 0)))
-    tagged = ((_tagged(entry, active), entry) for entry in placed)
-    return [message | {"ts": entry.at_ms} | parents.get(entry.id, {}) for message, entry in tagged if message]
 
 
 @dataclass(slots=True)
@@ -243,7 +219,7 @@ def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) ->
     if message.get("role") not in ("user", "assistant") or not isinstance(message.get("content"), str | list):
         return Unknown(dict(message))
     if item.kind == "truncation":
-        return Truncation(hides, _figures(item.event.get("contextTruncation"), "truncation"))
+        return Truncation(hides, _figures(item.event.get("contextTruncation"), "sliding window"))
     blocks = tuple(_blocks(message["content"]))
     if item.kind == "summary":
         return Condense(hides, blocks, _figures(item.event.get("contextCondense"), "native"))
@@ -278,35 +254,6 @@ def _figures(told: Any, strategy: str) -> Reduction:
         tokens_after=_whole(after),
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
     )
-
-
-def _covered(entry_id: EntryId, active: Mapping[EntryId, Marker]) -> Iterator[EntryId]:
-    """Yield an entry, and if it is a marker that is on, what it hides."""
-    yield entry_id
-    marker = active.get(entry_id)
-    if isinstance(marker, Condense | Truncation):
-        for hidden_id in marker.hides:
-            yield from _covered(hidden_id, active)
-
-
-def _tagged(entry: Entry, active: Mapping[EntryId, Marker]) -> dict[str, Any]:
-    body = entry.body
-    match body:
-        case UserMessage() | AssistantMessage():
-            return {"role": body.kind, "content": _content(body.blocks)} if body.blocks else {}
-        case Condense() if entry.id in active:
-            summary = {"isSummary": True, "condenseId": entry_ref(entry.id)}
-            return {"role": "user", "content": _content(body.summary)} | summary
-        case Truncation() if entry.id in active:
-            line = {"isTruncationMarker": True, "truncationId": entry_ref(entry.id)}
-            return {"role": "user", "content": _TRUNCATED.format(len(body.hides))} | line
-    return {}
-
-
-def _content(blocks: tuple[Block, ...]) -> list[dict[str, Any]]:
-    (message,) = messages_json([Message("user", blocks)])
-    content: list[dict[str, Any]] = message["content"]
-    return content
 
 
 def _title(events: Sequence[Any], timed: Sequence[tuple[Body, int]]) -> str:

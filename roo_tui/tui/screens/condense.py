@@ -13,39 +13,39 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from roo_tui.domain.errors import RooError
-from roo_tui.domain.views import Comparison, Forecast
+from roo_tui.domain.previews import CondensePreview
 from roo_tui.plain_text import clean, one_line
 from roo_tui.tui import strings
 from roo_tui.tui.numbers import change_percent, counted, exact, money
 from roo_tui.tui.screens.page import Page
 from roo_tui.tui.widgets.context_bar import bar
 
-_LARGEST_BAR = 48
+_PREVIEW_BAR = 48
+_COMPARE_BAR = 40
 
 
-class ForecastScreen(Page[bool]):
-    """Dismisses with true if the user wants the condense."""
+class PreviewScreen(Page[bool]):
+    """What a condense would do, and the other ways to ask for it. Dismisses with true if the user wants it."""
 
-    TITLE_TEXT = strings.FORECAST_TITLE
-    KEYS_TEXT = strings.FORECAST_KEYS
+    TITLE_TEXT = strings.PREVIEW_TITLE
+    KEYS_TEXT = strings.PREVIEW_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "condense", strings.CONDENSE, show=False)]
 
-    def __init__(self, forecasts: Sequence[Forecast]) -> None:
+    def __init__(self, preview: CondensePreview) -> None:
         super().__init__()
-        self._forecasts = forecasts
+        self._previews = (preview, *preview.alternatives)
 
     def body(self) -> Iterable[Widget]:
         """Yield the previews."""
-        yield VerticalScroll(Static(id="forecasts", markup=False), id="forecast-body")
+        yield VerticalScroll(Static(id="previews", markup=False), id="preview-body")
 
     def on_mount(self) -> None:
-        self.query_one("#forecast-body").focus()
+        self.query_one("#preview-body").focus()
 
     def on_resize(self) -> None:
-        room = min(_LARGEST_BAR, max(8, self.size.width - 8))
-        lines = [line for one in self._forecasts for line in (*_lines(one, room), Content(""))]
-        nothing = [Content.styled(strings.FORECAST_NONE, "$foreground-muted")]
-        self.query_one("#forecasts", Static).update(Content("\n").join(lines or nothing))
+        room = min(_PREVIEW_BAR, max(8, self.size.width - 8))
+        lines = [line for one in self._previews for line in (*_lines(one, room), Content(""))]
+        self.query_one("#previews", Static).update(Content("\n").join(lines))
 
     def action_condense(self) -> None:
         """Condense."""
@@ -56,45 +56,51 @@ class ForecastScreen(Page[bool]):
         self.dismiss(False)
 
 
-def _lines(forecast: Forecast, room: int) -> Iterable[Content]:
-    before, after = forecast.tokens_before, forecast.tokens_after
-    yield Content.styled(one_line(forecast.label, 200), "bold")
+def _lines(preview: CondensePreview, room: int) -> Iterable[Content]:
+    before, after = preview.tokens_before, preview.tokens_after
+    name = ", ".join(part for part in (_name(preview), preview.shape) if part)
+    yield Content.styled(one_line(name, 200), "bold")
     for tokens, style in ((before, "$foreground-muted"), (after, "$primary")):
         full, free = bar(tokens, max(before, after), room)
         yield Content.assemble("  ", (full, style), (free, "$foreground 10%"))
-    tokens_change = strings.FORECAST_UNCHANGED if before == after else strings.FORECAST_TOKENS
-    percent = change_percent(before, after)
-    yield Content(f"  {tokens_change.format(before=exact(before), after=exact(after), percent=percent)}")
-    money_parts = list(_money(forecast))
-    if money_parts:
-        yield Content.styled("  " + " · ".join(money_parts), "$foreground-muted")
-    if forecast.note:
-        yield Content.styled(f"  {clean(forecast.note)}", "$foreground-muted")
+    tokens_change = strings.PREVIEW_UNCHANGED if before == after else strings.PREVIEW_TOKENS
+    estimate = strings.ABOUT.format(count=exact(after)) if preview.model_calls else exact(after)
+    change = tokens_change.format(before=exact(before), after=estimate, percent=change_percent(before, after))
+    yield Content(f"  {change}")
+    if parts := list(_money(preview)):
+        yield Content.styled("  " + " · ".join(parts), "$foreground-muted")
+    for remark in filter(None, (preview.refusal, *preview.remarks)):
+        yield Content.styled(f"  {clean(remark)}", "$foreground-muted")
 
 
-def _money(forecast: Forecast) -> Iterable[str]:
-    if forecast.cost_usd is not None:
-        yield strings.FORECAST_COST.format(cost=money(forecast.cost_usd))
-    if forecast.saving_per_turn_usd is None:
+def _name(preview: CondensePreview) -> str:
+    return f"{preview.strategy} {preview.preset}".strip()
+
+
+def _money(preview: CondensePreview) -> Iterable[str]:
+    if preview.cost_usd is None:
+        yield strings.PRICE_UNKNOWN
+    elif preview.cost_usd:
+        yield strings.PREVIEW_COST.format(cost=money(preview.cost_usd))
+    if preview.saving_per_turn_usd is None:
         return
-    if forecast.saving_per_turn_usd <= 0:
-        yield strings.FORECAST_SAVES_NOTHING
+    if preview.saving_per_turn_usd <= 0:
+        yield strings.PREVIEW_SAVES_NOTHING
         return
-    yield strings.FORECAST_SAVES.format(saving=money(forecast.saving_per_turn_usd))
-    turns = forecast.turns_to_pay_back
+    yield strings.PREVIEW_SAVES.format(saving=money(preview.saving_per_turn_usd))
+    turns = preview.turns_to_pay_back
     if turns is None:
-        yield strings.FORECAST_NEVER
+        yield strings.PREVIEW_NEVER
     else:
-        yield counted(strings.FORECAST_PAYS, max(1, round(turns)))
+        yield counted(strings.PREVIEW_PAYS, max(1, round(turns)))
 
 
-Compare = Callable[[], Awaitable[Sequence[Comparison]]]
+Compare = Callable[[], Awaitable[Sequence[CondensePreview]]]
 
 _NAME, _TOKENS, _FREES, _KEPT = 20, 13, 9, 9
-_LARGEST_BAR = 40
 
 
-class CompareScreen(Page[Comparison | None]):
+class CompareScreen(Page[CondensePreview | None]):
     """Dismisses with the strategy to condense with, or None. The comparing stops when the screen is left."""
 
     TITLE_TEXT = strings.COMPARE_TITLE
@@ -103,7 +109,7 @@ class CompareScreen(Page[Comparison | None]):
     def __init__(self, compare: Compare) -> None:
         super().__init__()
         self._compare = compare
-        self._found: Sequence[Comparison] = ()
+        self._found: Sequence[CondensePreview] = ()
 
     def body(self) -> Iterable[Widget]:
         """Yield the table of strategies."""
@@ -136,7 +142,7 @@ class CompareScreen(Page[Comparison | None]):
         )
         self.query_one("#compare-before", Static).update(before)
         name, tokens, frees, kept = strings.COMPARE_HEAD
-        room = min(_LARGEST_BAR, max(4, self.size.width - 6 - _NAME - _TOKENS - _FREES - _KEPT))
+        room = min(_COMPARE_BAR, max(4, self.size.width - 6 - _NAME - _TOKENS - _FREES - _KEPT))
         head = f"{name:<{_NAME}}{'':{room}}{tokens:>{_TOKENS}}{frees:>{_FREES}}{kept:>{_KEPT}}"
         self.query_one("#compare-head", Static).update(Content.styled(head, "$foreground-muted"))
         ways = self.query_one(OptionList)
@@ -150,20 +156,20 @@ class CompareScreen(Page[Comparison | None]):
         self.dismiss(self._found[event.option_index])
 
 
-def _way(one: Comparison, room: int) -> Content:
+def _way(one: CondensePreview, room: int) -> Content:
     before, after = one.tokens_before, one.tokens_after
     full, free = bar(after, max(before, after), room)
     line = Content.assemble(
-        (set_cell_size(one_line(f"{one.strategy} {one.preset}", 60), _NAME), "bold"),
+        (set_cell_size(one_line(_name(one), 60), _NAME), "bold"),
         (full, "$primary"),
         (free, "$foreground 10%"),
         f"{exact(after):>{_TOKENS}}",
         f"{_freed(before, after):>{_FREES}}",
         (f"{f'{one.survived}/{one.artefacts}':>{_KEPT}}", "$foreground-muted"),
     )
-    if not one.note:
+    if not one.refusal:
         return line
-    return Content.assemble(line, "\n  ", (one_line(one.note, 300), "$foreground-muted"))
+    return Content.assemble(line, "\n  ", (one_line(one.refusal, 300), "$foreground-muted"))
 
 
 def _freed(before: int, after: int) -> str:

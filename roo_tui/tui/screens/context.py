@@ -24,7 +24,7 @@ _NAME = 30
 _FIGURES = 18
 _LARGEST_BAR = 60
 
-Deed = Literal["condense", "forecast", "mask", "compare"]
+Deed = Literal["condense", "preview", "mask", "compare"]
 Choice = EntryId | Deed
 Pin = Callable[[EntryId, bool], Awaitable[tuple[EntryId, ...]]]
 
@@ -40,7 +40,7 @@ class ContextScreen(Page[Choice | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5,q", "less", show=False),
         Binding("c", "leave('condense')", strings.CONDENSE, show=False),
-        Binding("p", "leave('forecast')", strings.FORECAST_TITLE, show=False),
+        Binding("p", "leave('preview')", strings.PREVIEW_TITLE, show=False),
         Binding("m", "leave('mask')", show=False),
         Binding("t", "leave('compare')", strings.COMPARE_TITLE, show=False),
         Binding("x", "pin", show=False),

@@ -42,14 +42,18 @@ class FieldRow(Vertical):
         yield self._editor()
         yield Static(self._field.sentence, classes="field-sentence", markup=False)
         yield Static(classes="field-note", markup=False)
-        if self._field.multiline:
+        if self._has_built_in_text:
             yield Button(strings.SETTINGS_RESET, compact=True, classes="reset")
 
     def on_mount(self) -> None:
         self._note()
 
+    @property
+    def _has_built_in_text(self) -> bool:
+        return self._field.multiline and self._field.structure is None
+
     def _title(self) -> Content:
-        unit = f"  {self._field.unit}" if self._field.unit else ""
+        unit = f" ({self._field.unit})" if self._field.unit else ""
         return Content.assemble((self._field.title, "bold"), (unit, "$foreground-muted"))
 
     def _editor(self) -> Widget:
@@ -80,9 +84,9 @@ class FieldRow(Vertical):
             note.update(Content.styled(text, "$text-error"))
             return
         text = strings.SETTINGS_UNSAVED if self._changed else strings.SETTINGS_SOURCE.format(source=self._source)
-        if self._field.multiline and self._changed and not self._value:
+        if self._has_built_in_text and self._changed and not self._value:
             text = strings.SETTINGS_RESET_UNSAVED
-        elif self._field.multiline:
+        elif self._has_built_in_text:
             text = f"{strings.SETTINGS_CUSTOM if self._value else strings.SETTINGS_BUILT_IN}  {text}"
         note.update(Content.styled(text, "$foreground-muted"))
 
@@ -98,6 +102,14 @@ class FieldRow(Vertical):
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 
+    def _check(self, text: str) -> None:
+        try:
+            value = self._field.parse(text)
+        except ValueError as error:
+            self._edited(text, str(error))
+        else:
+            self._edited(value)
+
     @on(Switch.Changed)
     def _switched(self, event: Switch.Changed) -> None:
         event.stop()
@@ -111,18 +123,13 @@ class FieldRow(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        try:
-            value = self._field.parse(event.value)
-        except ValueError as error:
-            self._edited(event.value, str(error))
-        else:
-            self._edited(value)
+        self._check(event.value)
 
     @on(TextArea.Changed)
     def _written(self, event: TextArea.Changed) -> None:
         event.stop()
         text = event.text_area.text
-        self._edited("" if not text.strip() or text == clean(self._default_text) else text)
+        self._check("" if not text.strip() or text == clean(self._default_text) else text)
 
     @on(Button.Pressed)
     def _reset(self, event: Button.Pressed) -> None:

@@ -223,7 +223,7 @@ class SettingsScreen(Page[Changes | None]):
         if self._problems:
             key, problem = next(iter(self._problems.items()))
             self.app.notify(strings.SETTINGS_PROBLEM.format(setting=key, problem=problem), severity="warning")
-            next(row for row in self.query(FieldRow) if row.key == key).query("Input").first().focus()
+            next(row for row in self.query(FieldRow) if row.key == key).query("Input, TextArea").first().focus()
         elif not self._draft:
             self.dismiss(None)
             self.app.notify(strings.SETTINGS_NOTHING)
@@ -253,5 +253,5 @@ class SettingsScreen(Page[Changes | None]):
 
 def _sections() -> list[str]:
     """Return the first parts of all keys: those with a title in its order, then any others."""
-    heads = [field.key.partition(".")[0] for field in fields()]
-    return [head for head in dict.fromkeys([*strings.SETTINGS_SECTION, *heads]) if head != "profiles" and head in heads]
+    heads = [field.key.partition(".")[0] for field in fields() if "*" not in field.key]
+    return [head for head in dict.fromkeys([*strings.SETTINGS_SECTION, *heads]) if head in heads]

@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.background import swapped_in
-from roo_tui.context.condense import CondenseError, condense, outlined
-from roo_tui.context.effective import effective_history
-from roo_tui.context.ledger import MOST_TOKENS, ledger, ledger_block
-from roo_tui.context.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.condense.attachments import missing_sections
+from roo_tui.context.condense.background import swapped_in
+from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
+from roo_tui.context.condense.outline import outline_summary
+from roo_tui.context.condense.receipt import constraints, identifiers, receipt
+from roo_tui.context.condense.steps import condense, outlined
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
+from roo_tui.context.history.pins import pin, pin_blocks, pinned
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.outline_summary import outline_summary
-from roo_tui.context.pins import pin, pin_blocks, pinned
-from roo_tui.context.receipt import constraints, identifiers, receipt
-from roo_tui.context.situation import Situation
-from roo_tui.context.summary import missing_sections
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, TodosChanged, UserMessage
-from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.errors import CommandRefused, CondenseError
 from roo_tui.domain.markers import Condense, Reduction
-from tests.support.fake_summariser import GOOD_SUMMARY, Summariser, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, Summariser, inputs
 from tests.support.histories import History
 
 COUNTER = TokenCounter()
@@ -49,7 +49,7 @@ def worked() -> History:
 async def run(history: History, *, options: ContextOptions | None = None, **values: Any) -> Condense:
     model = values.pop("model", None) or Summariser()
     services = {name: values.pop(name) for name in ("digests", "fold") if name in values}
-    here = situation(history.path, COUNTER, **values)
+    here = inputs(history.path, COUNTER, **values)
     return await condense(here, model.services(COUNTER, **services), options or ContextOptions())
 
 
@@ -193,7 +193,7 @@ async def test_automatic_condense_keeps_less_rather_than_be_due_again() -> None:
         history.answer(LONG * 3)
     values: dict[str, Any] = {"trigger": "automatic", "window": 10_000, "percent": 30}
     marker = await run(history, options=ContextOptions(keep_newest_turns=6), **values)
-    assert marker.figures.tokens_after < situation(history.path, COUNTER, **values).limits.trigger_tokens
+    assert marker.figures.tokens_after < inputs(history.path, COUNTER, **values).limits.trigger_tokens
     assert any("Fewer" in remark for remark in marker.figures.remarks)
 
 
@@ -214,7 +214,7 @@ def test_receipt_names_limits_and_identifiers_the_summary_left_out() -> None:
     history.user("Please never push to origin.\nUse `make lint` and src/app/cli.py. You must not use eval. Thanks!")
     lines = receipt(history.path, "The person wants cli.py changed; YOU MUST NOT USE EVAL.")
     assert lines == (
-        "The person said: Please never push to origin.",
+        "You said: Please never push to origin.",
         "Named in the last request: make lint",
         "Named in the last request: src/app/cli.py",
     )
@@ -297,7 +297,7 @@ async def test_outline_made_again_and_again_loses_nothing_it_lists() -> None:
     history = worked()
     for number in range(4):
         done(history, CallFacts("edit", f"f{number}.py", changed=(f"f{number}.py",)), LONG)
-        here = situation(history.path, COUNTER)
+        here = inputs(history.path, COUNTER)
         history.add(await outlined(here, Summariser().services(COUNTER), ContextOptions()))
     (seen,) = history.texts()
     assert all(f"f{number}.py" in seen for number in range(4))
@@ -310,7 +310,7 @@ async def test_outline_that_frees_nothing_is_refused() -> None:
     history.user("hello")
     history.answer("hello to you")
     with pytest.raises(CondenseError, match="not smaller"):
-        await outlined(situation(history.path, COUNTER), Summariser().services(COUNTER), ContextOptions())
+        await outlined(inputs(history.path, COUNTER), Summariser().services(COUNTER), ContextOptions())
 
 
 @settings(max_examples=30, deadline=None)
@@ -341,9 +341,9 @@ def test_facts_of_an_empty_log() -> None:
 # In the background.
 
 
-def frozen() -> tuple[History, Situation]:
+def frozen() -> tuple[History, ReductionInput]:
     history = worked()
-    return history, situation(history.path, COUNTER, trigger="background")
+    return history, inputs(history.path, COUNTER, trigger="background")
 
 
 async def test_background_condense_is_swapped_in_after_the_conversation_went_on() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.context.auto_threshold import (
+from roo_tui.context.window.policy import (
     SUMMARY_TOKENS,
     USUAL_GROWTH,
     auto_threshold,

@@ -1,7 +1,7 @@
 """What fills the context window."""
 
-from roo_tui.context.breakdown import breakdown
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.breakdown import break_down
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Body, CallRecord, Entry, UserMessage
 from roo_tui.domain.markers import Condense
@@ -23,8 +23,8 @@ HISTORY = (
 
 
 def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
-    sent = COUNTER.count_request(("You are an agent.",), TOOLS, [entry.body for entry in path(*HISTORY)])
-    found = breakdown(path(*HISTORY), COUNTER, sent, system=("You are an agent.",), tools=TOOLS)
+    sent = COUNTER.count_request(("You are an agent.",), TOOLS, HISTORY)
+    found = break_down(path(*HISTORY), COUNTER, sent, system=("You are an agent.",), tools=TOOLS)
     assert {share.kind for share in found.by_kind} == {
         "system prompt",
         "tools",
@@ -41,7 +41,7 @@ def test_the_parts_are_named_and_add_up_to_what_is_sent() -> None:
 
 def test_what_a_condense_hides_fills_nothing() -> None:
     condensed = (*HISTORY, Condense((1, 2, 3), (Text("## Conversation Summary\nAll of it."),)))
-    found = breakdown(path(*condensed), COUNTER, 1_000, system=(), tools=())
+    found = break_down(path(*condensed), COUNTER, 1_000, system=(), tools=())
     assert [share.kind for share in found.by_kind] == ["summaries"]
     assert found.by_kind[0].tokens == 1_000
     assert [share.entry_id for share in found.by_entry] == [4]

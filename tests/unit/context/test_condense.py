@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense import CondenseError, HistoryTooLong, condense, prepare
-from roo_tui.context.cut import command_blocks, cut, standing_commands
-from roo_tui.context.effective import effective_history
+from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
+from roo_tui.context.condense.cut_point import command_blocks, cut, standing_commands
+from roo_tui.context.condense.steps import condense, prepare
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.situation import failed
-from roo_tui.context.summary import MOST_CHARACTERS, allowance, answer_block
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import failed
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong, ModelError
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.usage import Usage
-from tests.support.fake_summariser import GOOD_SUMMARY, Hang, Restart, Summariser, outlines, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, Hang, Restart, Summariser, inputs, outlines
 from tests.support.histories import History
 
 COUNTER = TokenCounter()
@@ -50,7 +50,7 @@ async def run(history: History, model: Summariser | None = None, **values: Any) 
     model = model or Summariser()
     options = values.pop("options", OPTIONS)
     folds = {"fold": values.pop("fold")} if "fold" in values else {}
-    return await condense(situation(history.path, COUNTER, **values), model.services(COUNTER, **folds), options)
+    return await condense(inputs(history.path, COUNTER, **values), model.services(COUNTER, **folds), options)
 
 
 def shown(marker: Condense) -> list[str]:
@@ -205,7 +205,7 @@ async def test_summary_is_streamed() -> None:
     heard: list[str] = []
     model = Summariser()
     history = two_turns()
-    await condense(situation(history.path, COUNTER), model.services(COUNTER, on_text=heard.append), OPTIONS)
+    await condense(inputs(history.path, COUNTER), model.services(COUNTER, on_text=heard.append), OPTIONS)
     assert "".join(heard) == GOOD_SUMMARY
 
 
@@ -303,7 +303,7 @@ async def test_provider_error_keeps_status_code_and_body() -> None:
 async def test_cancelled_condense_tells_what_it_cost() -> None:
     model = Summariser([Hang()])
     history = two_turns()
-    here = situation(history.path, COUNTER)
+    here = inputs(history.path, COUNTER)
     services = model.services(COUNTER)
     task = asyncio.create_task(condense(here, services, OPTIONS))
     await model.began.wait()
@@ -358,7 +358,7 @@ async def test_history_longer_than_the_window_is_refused_without_a_call() -> Non
 
 async def test_answer_gets_the_room_that_is_left() -> None:
     history = two_turns()
-    plan = prepare(situation(history.path, COUNTER, window=5_000), COUNTER, OPTIONS)
+    plan = prepare(inputs(history.path, COUNTER, window=5_000), COUNTER, OPTIONS)
     prompt = COUNTER.count_request(plan.ask.system, (), plan.ask.messages)
     assert 0 < plan.ask.max_output <= 5_000 - prompt
 
@@ -417,7 +417,7 @@ COMMANDS = st.builds(
 async def test_commands_survive_any_number_of_condenses(commands: list[str], times: int, words: str) -> None:
     history = History()
     history.user("\n".join([f"Do it {LONG}", *commands]) + words)
-    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))  # type: ignore[union-attr]
+    expected = tuple(dict.fromkeys(command_blocks(history.path[0].body.blocks[0].text)))
     for _ in range(times):
         history.answer(LONG)
         history.user(LONG)

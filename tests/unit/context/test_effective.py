@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.effective import (
+from roo_tui.context.history.effective import (
     active_markers,
     covering,
     effective_history,

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.effective import effective_history
+from roo_tui.context.history.effective import effective_history
 from roo_tui.context.ladder import Guards, reduce, target_tokens
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
 from roo_tui.domain.requests import ToolSpec
-from tests.support.fake_summariser import GOOD_SUMMARY, Answer, Summariser, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, Answer, Summariser, inputs
 from tests.support.histories import History
 
 COUNTER = TokenCounter()
@@ -56,7 +56,7 @@ async def run(
 ) -> tuple[Body, ...]:
     model = model or (Summariser(answers) if answers else Summariser())
     fields = {"trigger": "automatic", "window": 10_000} | values
-    return await reduce(situation(history.path, COUNTER, **fields), model.services(COUNTER), options, guards)
+    return await reduce(inputs(history.path, COUNTER, **fields), model.services(COUNTER), options, guards)
 
 
 async def test_nothing_happens_below_the_trigger() -> None:
@@ -132,9 +132,9 @@ async def test_guard_blocks_the_outline_too_but_never_truncation() -> None:
 async def test_masks_are_kept_only_if_they_alone_reach_the_target() -> None:
     history, model = turns(20), Summariser()
     enough, too_little = (Mask((), Reduction(tokens_before=9_000, tokens_after=after)) for after in (5_900, 6_100))
-    assert target_tokens(situation(history.path, COUNTER, window=10_000).limits) == 6_001
+    assert target_tokens(inputs(history.path, COUNTER, window=10_000).limits) == 6_001
     options = ContextOptions()
-    here = situation(history.path, COUNTER, window=10_000, trigger="automatic")
+    here = inputs(history.path, COUNTER, window=10_000, trigger="automatic")
     services = model.services(COUNTER)
     assert await reduce(here, services, options, prelude=lambda *_: enough) == (enough,)
     assert model.requests == []
@@ -142,9 +142,9 @@ async def test_masks_are_kept_only_if_they_alone_reach_the_target() -> None:
 
 
 def test_target_is_never_below_half_of_the_trigger() -> None:
-    limits = situation((), COUNTER, window=100_000, percent=5).limits
+    limits = inputs((), COUNTER, window=100_000, percent=5).limits
     assert target_tokens(limits) == 2_500
-    limits = situation((), COUNTER, window=100_000).limits
+    limits = inputs((), COUNTER, window=100_000).limits
     assert target_tokens(limits) == limits.trigger_tokens - 10_000
     assert target_tokens(limits, min_gain=30_000) == limits.trigger_tokens - 30_000
     assert target_tokens(limits, "forced") == 72_001
@@ -169,7 +169,7 @@ async def test_three_automatic_condenses_with_hardly_anything_new_between_them_a
     for _ in range(3):
         history.add(Condense((), (), figures))
         history.answer("a little")
-    here = replace(situation(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=4_000)
+    here = replace(inputs(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=4_000)
     assert "hardly anything new" in guards.objection(here, COUNTER)
     assert guards.objection(replace(here, context_tokens=4_600), COUNTER) == ""
 
@@ -180,7 +180,7 @@ async def test_what_a_truncation_took_away_after_a_condense_was_new_all_the_same
         history.add(Condense((), (), Reduction(trigger="automatic", tokens_before=8_000, tokens_after=7_500)))
         history.add(Truncation((), Reduction(trigger="automatic", tokens_before=7_500, tokens_after=3_000)))
         history.answer("as much as was hidden")
-    here = replace(situation(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=7_000)
+    here = replace(inputs(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=7_000)
     assert guards.objection(here, COUNTER) == ""
 
 
@@ -199,7 +199,7 @@ async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(
 
 async def test_truncation_goes_on_until_the_request_is_allowed() -> None:
     history = turns(60)
-    here = situation(history.path, COUNTER, window=10_000, trigger="automatic")
+    here = inputs(history.path, COUNTER, window=10_000, trigger="automatic")
     bodies = await reduce(here, Summariser([BROKEN]).services(COUNTER), OPTIONS)
     assert isinstance(bodies[-1], Truncation)
     assert bodies[-1].figures.tokens_before == here.context_tokens
@@ -362,5 +362,5 @@ async def test_any_reduction_lowers_the_count_and_keeps_the_log(
 def test_situation_counts_what_a_change_leaves() -> None:
     history = History()
     history.add(UserMessage((Text("a"),)))
-    here = replace(situation(history.path, COUNTER), context_tokens=1_000, ratio=1.5)
+    here = replace(inputs(history.path, COUNTER), context_tokens=1_000, ratio=1.5)
     assert here.after(raw_hidden=200, raw_shown=50) == 775

@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.log import Log
+from roo_tui.context.history.log import Log
 from roo_tui.domain.entries import Entry, UserMessage
 from roo_tui.domain.ids import EntryId
 
@@ -62,9 +62,9 @@ def test_the_path_is_one_value_until_something_changes():
 
 def test_an_entry_is_found_by_its_id():
     log = Log([entry(1, None)])
-    assert log.get(1).id == 1
+    assert log.entry(1).id == 1
     with pytest.raises(KeyError):
-        log.get(2)
+        log.entry(2)
 
 
 @pytest.mark.parametrize("wrong", [entry(1, None), entry(5, 4)])

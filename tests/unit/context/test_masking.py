@@ -2,7 +2,7 @@
 
 import pytest
 
-from roo_tui.context.masking import masked
+from roo_tui.context.history.effective import masked
 from roo_tui.domain.blocks import Text, ToolUse
 from roo_tui.domain.markers import MaskItem
 

@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.overflow import Overflow, recognise, stated_output_limit
+from roo_tui.context.window.overflow import Overflow, recognise, stated_output_limit
 from roo_tui.domain.errors import ModelError
 
 OPENAI = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."

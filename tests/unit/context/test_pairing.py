@@ -2,15 +2,19 @@ import math
 
 import pytest
 
-from roo_tui.context.effective import Visible
-from roo_tui.context.pairing import is_legal_cut, legal_cuts, open_calls, repair, started_calls, with_user_blocks
+from roo_tui.context.history.effective import Visible
+from roo_tui.context.history.pairing import (
+    legal_cuts,
+    open_calls,
+    repair,
+    with_user_blocks,
+)
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
-from roo_tui.domain.entries import CallStarted
 from roo_tui.prompt_files import render
 from tests.support.api_rules import violations
 from tests.support.histories import History
 
-MISSING = render("condense/missing_result")
+MISSING = render("history/missing_result")
 
 
 def seen(*messages: tuple[str, *tuple[Block, ...]]) -> list[Visible]:
@@ -54,7 +58,7 @@ def test_a_call_without_a_result_gets_one_that_says_so():
 
 def test_a_second_result_of_one_call_is_told_as_text_if_it_says_something_new():
     results = (ToolResult("c", "r"), ToolResult("c", "r"), ToolResult("c", "again"))
-    told = Text(render("condense/late_result", content="again"))
+    told = Text(render("history/late_result", content="again"))
     assert request(HELLO, ("a", use("c")), ("u", *results))[-1].blocks == (results[0], told)
     assert request(HELLO, ("a", use("c")), ("u", results[0]), ("a", Text("ok")), ("u", *results))[-1].blocks == (told,)
 
@@ -67,7 +71,7 @@ def test_a_result_under_an_id_that_no_call_has_answers_the_call_of_its_place():
     assert told == (
         ToolResult("c", "y"),
         ToolResult("d", "z"),
-        Text(render("condense/late_result", content="x")),
+        Text(render("history/late_result", content="x")),
     )
 
 
@@ -75,7 +79,7 @@ def test_a_result_whose_call_is_not_just_before_goes_as_text():
     summary = ("u", Text("a summary"))
     assert request(summary, ("u", ToolResult("gone", "the only output")))[-1].blocks == (
         Text("a summary"),
-        Text(render("condense/late_result", content="the only output")),
+        Text(render("history/late_result", content="the only output")),
     )
     assert request(summary, ("u", ToolResult("gone", "  "))) == (Message("user", (Text("a summary"),)),)
 
@@ -113,7 +117,7 @@ def test_odd_ids_that_become_the_same_stay_apart():
 def test_an_assistant_who_begins_gets_a_user_before():
     messages = request(("a", Text("I begin")))
     assert [message.role for message in messages] == ["user", "assistant"]
-    assert messages[0].blocks == (Text(render("condense/earlier_start")),)
+    assert messages[0].blocks == (Text(render("history/earlier_start")),)
 
 
 def test_an_empty_history_gives_no_messages():
@@ -173,7 +177,7 @@ def test_an_error_result_is_text_and_says_something():
     picture = Image("image/png", "aGk=")
     for content in ("", " ", (), (picture,), (Text(" "), picture)):
         result = request(HELLO, ("a", use("c")), ("u", ToolResult("c", content, is_error=True)))[-1].blocks
-        assert result == (ToolResult("c", render("condense/empty_error"), is_error=True),)
+        assert result == (ToolResult("c", render("history/empty_error"), is_error=True),)
     assert request(HELLO, ("a", use("c")), ("u", ToolResult("c", (Text(" "),))))[-1].blocks == (ToolResult("c", ""),)
 
 
@@ -185,7 +189,13 @@ def test_blocks_that_are_fine_are_sent_as_the_same_objects():
 
 
 def test_a_longer_history_begins_with_the_same_request():
-    history = [HELLO, ("a", use("c")), ("u", ToolResult("c", "r")), ("a", use("c")), ("u", ToolResult("c", "s"))]
+    history: list[tuple[str, Block]] = [
+        HELLO,
+        ("a", use("c")),
+        ("u", ToolResult("c", "r")),
+        ("a", use("c")),
+        ("u", ToolResult("c", "s")),
+    ]
     longer = [*history, ("a", use("c_2")), ("u", ToolResult("c_2", "t"))]
     assert request(*longer)[: len(history)] == request(*history)
 
@@ -201,8 +211,7 @@ def test_user_blocks_extend_the_last_user_message_or_follow_an_assistant():
 def test_a_cut_is_legal_where_no_call_is_open():
     history = seen(HELLO, ("a", use("c"), use("d")), ("u", ToolResult("c")), ("u", ToolResult("d")), ("a", Text("ok")))
     assert legal_cuts(history) == (0, 1, 4, 5)
-    assert is_legal_cut(history, 4)
-    assert not is_legal_cut(history, 2)
+    assert 4 in legal_cuts(history) and 2 not in legal_cuts(history)
 
 
 def test_calls_the_assistant_went_on_without_do_not_forbid_cuts_for_ever():
@@ -234,13 +243,3 @@ def test_nothing_is_open_where_the_newest_turn_made_no_calls():
     history.user("never mind")
     history.answer("ok")
     assert open_calls(history.path) == []
-
-
-def test_started_calls_are_the_open_ones_that_had_begun():
-    history = History()
-    history.call("a", "b", "c")
-    for call_id in ("a", "b"):
-        history.add(CallStarted(call_id))
-    history.result("a")
-    assert started_calls(history.path) == {"b"}
-    assert started_calls(()) == frozenset()

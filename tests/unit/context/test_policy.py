@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.policy import decide, limits, notice_at
+from roo_tui.context.window.policy import decide, limits, notice_at
 from roo_tui.domain.requests import ModelInfo
 
 SONNET = ModelInfo("m", "p", window=200_000, max_output=8192)

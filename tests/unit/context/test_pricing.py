@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.pricing import cost
+from roo_tui.context.window.tokens import cost
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.usage import Usage
 

@@ -1,6 +1,6 @@
 """What a receipt finds that a summary does not say."""
 
-from roo_tui.context.receipt import receipt
+from roo_tui.context.condense.receipt import receipt
 from roo_tui.domain.blocks import ToolResult
 from roo_tui.domain.entries import CallFacts, CallRecord, UserMessage
 from tests.support.histories import History

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.effective import effective_history
-from roo_tui.context.request_shape import fresh, tool_result_text, tool_use_text
+from roo_tui.context.condense.request import fresh
+from roo_tui.context.history.as_text import tool_result_text, tool_use_text
+from roo_tui.context.history.effective import effective_history
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from tests.support.api_rules import violations

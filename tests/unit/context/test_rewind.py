@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.rewind import rewind_points, target_head
+from roo_tui.context.history.rewind import rewind_points, target_head
 from roo_tui.domain.blocks import Text, ToolResult
 from roo_tui.domain.entries import CallFacts, CallRecord, Checkpoint, TodosChanged, UserMessage
 from roo_tui.domain.errors import CommandRefused

@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.condense import CondenseError, HistoryTooLong, condense, prepare
-from roo_tui.context.effective import effective_history
-from roo_tui.context.forecast import of_mask, requests_per_turn, summary_tokens
+from roo_tui.context.condense.preview import preview_of_bodies, requests_per_turn, summary_tokens
+from roo_tui.context.condense.request import begins_with, cached, prefix_hash
+from roo_tui.context.condense.steps import condense, prepare
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.pairing import repair
 from roo_tui.context.options import ContextOptions
-from roo_tui.context.pairing import repair
-from roo_tui.context.request_shape import begins_with, cached, prefix_hash
-from roo_tui.context.situation import Situation, Summariser
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.reduction_input import ReductionInput, Summariser
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Message, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong
 from roo_tui.domain.markers import Condense, Mask, MaskItem, Reduction
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage
 from tests.support.api_rules import violations
-from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, situation
+from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, inputs
 from tests.support.fake_summariser import Summariser as Model
 from tests.support.histories import History
 
@@ -45,9 +45,9 @@ def sent(history: History, model: ModelInfo = PRICED) -> Request:
     return Request(messages, ("You are an agent.",), TOOLS)
 
 
-def warm(history: History, request: Request, **values: Any) -> Situation:
+def warm(history: History, request: Request, **values: Any) -> ReductionInput:
     fields: dict[str, Any] = {"tools": TOOLS, "model": PRICED, "last_prefix": prefix_hash(request), "idle_s": 10.0}
-    return situation(history.path, COUNTER, **(fields | values))
+    return inputs(history.path, COUNTER, **(fields | values))
 
 
 def after_one_answer() -> tuple[History, Request]:
@@ -154,7 +154,7 @@ async def test_a_second_tool_call_leads_to_the_fresh_shape() -> None:
 def test_forecasts_of_both_shapes_stand_in_the_order_of_their_cost() -> None:
     history, request = after_one_answer()
     plan = prepare(warm(history, request, summary_tokens=1_000), COUNTER, ContextOptions())
-    first, second = plan.forecasts
+    first, (second,) = plan.preview, plan.preview.alternatives
     assert (first.shape, second.shape) == ("cached", "fresh")
     assert first.cost_usd is not None
     assert second.cost_usd is not None
@@ -173,34 +173,37 @@ def test_without_a_price_the_warm_cache_is_still_preferred() -> None:
         warm(history, request, model=replace(PRICED, input_usd=None, output_usd=None)), COUNTER, ContextOptions()
     )
     assert plan.shape == "cached"
-    assert plan.forecasts[0].cost_usd is None
-    assert plan.forecasts[0].saving_per_turn_usd is None
+    assert plan.preview.cost_usd is None
+    assert plan.preview.saving_per_turn_usd is None
 
 
 async def test_forecast_stands_in_the_markers_figures() -> None:
     history, request = after_one_answer()
     marker = await condense(warm(history, request), Model().services(COUNTER), ContextOptions())
     assert marker.figures.forecast_usd == pytest.approx(
-        prepare(warm(history, request), COUNTER, ContextOptions()).forecasts[0].cost_usd
+        prepare(warm(history, request), COUNTER, ContextOptions()).preview.cost_usd
     )
 
 
 def test_length_of_earlier_summaries_is_what_is_expected() -> None:
     history, _ = after_one_answer()
-    here = situation(history.path, COUNTER)
+    here = inputs(history.path, COUNTER)
     assert summary_tokens(here) == 1_500
     assert summary_tokens(replace(here, summary_tokens=700)) == 700
     history.add(Condense((1,), (Text("s"),), Reduction(shape="fresh", usage=Usage(output_tokens=900))))
-    assert summary_tokens(situation(history.path, COUNTER, summary_tokens=700)) == 900
+    assert summary_tokens(inputs(history.path, COUNTER, summary_tokens=700)) == 900
 
 
 def test_mask_is_charged_for_what_it_makes_the_cache_forget() -> None:
     history, request = after_one_answer()
     item = MaskItem(history.path[2].id, 0, "result", 0, len(LONG), "[the same again]")
-    forecast = of_mask(warm(history, request), COUNTER, Mask((item,)))
+    shown = preview_of_bodies(warm(history, request), "lossless", (Mask((item,)),), COUNTER)
     after = COUNTER.count_messages(effective_history(history.path)[3:]) + COUNTER.count_text("[the same again]")
-    assert forecast.cost_usd == pytest.approx(after * (3.75 - 0.3) / 1e6, rel=0.01)
-    assert forecast.tokens_freed == COUNTER.count_text(LONG) - COUNTER.count_text("[the same again]")
+    assert shown.saving_per_turn_usd is not None and shown.turns_to_pay_back is not None
+    paid = shown.saving_per_turn_usd * shown.turns_to_pay_back
+    assert paid == pytest.approx(after * (3.75 - 0.3) / 1e6, rel=0.01)
+    assert (shown.cost_usd, shown.hidden) == (0.0, 1)
+    assert shown.tokens_freed == COUNTER.count_text(LONG) - COUNTER.count_text("[the same again]")
 
 
 def test_requests_per_turn() -> None:
@@ -215,7 +218,7 @@ def test_requests_per_turn() -> None:
 async def test_another_model_is_counted_and_charged_by_its_own_figures_and_said() -> None:
     history, _ = after_one_answer()
     small = replace(MODEL, id="small", input_usd=0.1, output_usd=1.0, supports_images=False)
-    here = situation(history.path, COUNTER, summariser=Summariser(small, 50_000, 1.2))
+    here = inputs(history.path, COUNTER, summariser=Summariser(small, 50_000, 1.2))
     marker = await condense(here, Model().services(COUNTER), ContextOptions())
     assert marker.figures.model == "small"
     assert marker.figures.cost_usd == pytest.approx((1_000 * 0.1 + 100 * 1.0) / 1e6)
@@ -231,17 +234,15 @@ async def test_smaller_model_summarises_in_parts_or_refuses_before_any_call() ->
     history.answer("Done.")
     small = Summariser(replace(MODEL, id="small"), 7_000, 1.0)
     model = Model([*["notes"] * 2, GOOD_SUMMARY])
-    marker = await condense(
-        situation(history.path, COUNTER, summariser=small), model.services(COUNTER), ContextOptions()
-    )
+    marker = await condense(inputs(history.path, COUNTER, summariser=small), model.services(COUNTER), ContextOptions())
     assert marker.figures.shape == "staged"
     assert "parts" in " ".join(marker.figures.remarks)
     assert marker.figures.forecast_usd is not None
-    due = situation(history.path, COUNTER, summariser=small, trigger="automatic", percent=5)
+    due = inputs(history.path, COUNTER, summariser=small, trigger="automatic", percent=5)
     model = Model()
     with pytest.raises(HistoryTooLong, match="Condense by hand"):
         await condense(due, model.services(COUNTER), ContextOptions())
-    tiny = situation(history.path, COUNTER, summariser=replace(small, window=1_500))
+    tiny = inputs(history.path, COUNTER, summariser=replace(small, window=1_500))
     with pytest.raises(HistoryTooLong, match="holds 1,500"):
         await condense(tiny, model.services(COUNTER), ContextOptions())
     assert model.requests == []
@@ -255,7 +256,7 @@ async def test_message_longer_than_the_window_is_summarised_in_pieces() -> None:
     history.result("t1", content="".join(f"line {number} of a very long file\n" for number in range(6_000)))
     history.answer("Read.")
     model = Model([*["notes"] * 9, GOOD_SUMMARY])
-    marker = await condense(situation(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
+    marker = await condense(inputs(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
     assert marker.figures.shape == "staged"
     asked = "".join(str(request.messages) for request in model.requests)
     assert all(f"line {number} of" in asked for number in range(0, 6_000, 250))
@@ -272,13 +273,13 @@ async def test_notes_too_long_together_are_summarised_again() -> None:
     notes = ("fact " * 700).strip()
 
     class Noting(Model):
-        async def ask(self, request: Request):  # type: ignore[no-untyped-def]
+        async def ask(self, request: Request):
             self.answers = (GOOD_SUMMARY if "nine of these sections" in str(request.messages[-1]) else notes,)
             async for event in super().ask(request):
                 yield event
 
     model = Noting()
-    marker = await condense(situation(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
+    marker = await condense(inputs(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
     assert marker.figures.shape == "staged"
     asked = [str(request.messages) for request in model.requests]
     assert sum("[Notes on part" in text and "nine of these" not in text for text in asked) > 0
@@ -298,7 +299,7 @@ async def test_notes_that_get_no_shorter_end_in_a_failure() -> None:
         history.user(f"asked {number}")
         history.answer(f"said {number}")
     terse = replace(MODEL, max_output=1_200)
-    here = situation(history.path, counter, model=terse, window=15_000, ratio=100.0)
+    here = inputs(history.path, counter, model=terse, window=15_000, ratio=100.0)
     with pytest.raises(CondenseError, match="get no shorter"):
         await condense(here, Model(["notes"]).services(counter), ContextOptions(condense_prompt="Sum up."))
 
@@ -309,10 +310,10 @@ def test_pictures_and_documents_are_left_out_where_they_do_not_fit() -> None:
     for number in range(3):
         history.add(UserMessage((Text(f"{number} {LONG}"), picture), words="look"))
         history.answer(LONG)
-    plan = prepare(situation(history.path, COUNTER), COUNTER, ContextOptions())
+    plan = prepare(inputs(history.path, COUNTER), COUNTER, ContextOptions())
     assert plan.ask is not None
     assert picture in [block for message in plan.ask.messages for block in message.blocks]
-    plan = prepare(situation(history.path, COUNTER, window=12_000), COUNTER, ContextOptions())
+    plan = prepare(inputs(history.path, COUNTER, window=12_000), COUNTER, ContextOptions())
     assert plan.ask is not None
     assert Text("[Image]") in [block for message in plan.ask.messages for block in message.blocks]
 
@@ -326,7 +327,7 @@ async def test_condense_that_takes_too_long_is_given_up_and_paid_for() -> None:
     # The shortest limit; nothing answers, so it is reached however slow the machine is.
     options = ContextOptions(condense_time_limit_s=1)
     with pytest.raises(CondenseError, match="took longer than 1 seconds") as raised:
-        await condense(situation(history.path, COUNTER), Model([Hang()]).services(COUNTER), options)
+        await condense(inputs(history.path, COUNTER), Model([Hang()]).services(COUNTER), options)
     assert raised.value.body.cost_usd
 
 
@@ -334,9 +335,9 @@ async def test_signed_thinking_of_the_refused_answer_goes_back_with_its_call() -
     history, _ = after_one_answer()
     model = replace(PRICED, supports_thinking=True)
     thought = Thinking("hm", "signed", model.provider, model.id)
-    from roo_tui.context.request_shape import without_tools
+    from roo_tui.context.condense.request import without_tools
 
-    here = situation(history.path, COUNTER, model=model, tools=TOOLS)
+    here = inputs(history.path, COUNTER, model=model, tools=TOOLS)
     request = cached(effective_history(history.path), "words", here, 100)
     again = without_tools(request, (thought, ToolUse("t77", "read_file", {})), model)
     assert [block.type for block in again.messages[-2].blocks] == ["thinking", "tool_use"]
@@ -347,4 +348,4 @@ def test_nothing_is_refused_that_was_possible_before() -> None:
     history = History()
     history.add(AssistantMessage((Text("an imported log begins with an answer"),)))
     with pytest.raises(CondenseRefused, match="not enough messages"):
-        prepare(situation(history.path, COUNTER), COUNTER, ContextOptions())
+        prepare(inputs(history.path, COUNTER), COUNTER, ContextOptions())

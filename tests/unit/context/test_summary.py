@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.context.summary import (
+from roo_tui.context.condense.attachments import (
     MOST_CHARACTERS,
     SECTIONS,
     allowance,

@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.toggle import newest_switchable, redo, undo
+from roo_tui.context.history.undo import newest_switchable, redo_marker, undo_marker
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.markers import Toggle, Truncation
 from tests.support.histories import History
@@ -16,20 +16,20 @@ def talk() -> History:
 
 def test_undo_takes_back_the_newest_marker_and_redo_does_it_again(talk: History):
     marker = talk.condense()
-    assert undo(talk.path) == Toggle(marker, on=False)
-    talk.add(undo(talk.path))
-    assert redo(talk.path) == Toggle(marker, on=True)
+    assert undo_marker(talk.path) == Toggle(marker, on=False)
+    talk.add(undo_marker(talk.path))
+    assert redo_marker(talk.path) == Toggle(marker, on=True)
 
 
 def test_undo_goes_back_one_by_one_and_redo_returns_in_turn(talk: History):
     first = talk.add(Truncation((2,)))
     second = talk.add(Truncation((3,)))
     for expected in (second, first):
-        toggle = undo(talk.path)
+        toggle = undo_marker(talk.path)
         assert toggle.marker_id == expected
         talk.add(toggle)
     for expected in (first, second):
-        toggle = redo(talk.path)
+        toggle = redo_marker(talk.path)
         assert toggle.marker_id == expected
         talk.add(toggle)
 
@@ -40,25 +40,25 @@ def test_a_covered_marker_is_passed_over_and_refused_with_the_outer_ones_name(ta
     outer = talk.condense("outer")
     assert newest_switchable(talk.path, on=False) == outer
     with pytest.raises(CommandRefused, match=f"e{outer}"):
-        undo(talk.path, inner)
+        undo_marker(talk.path, inner)
 
 
 def test_nothing_to_switch_is_said(talk: History):
     with pytest.raises(CommandRefused, match="nothing to undo"):
-        undo(talk.path)
+        undo_marker(talk.path)
     with pytest.raises(CommandRefused, match="nothing to redo"):
-        redo(talk.path)
+        redo_marker(talk.path)
     with pytest.raises(CommandRefused, match="e2 is no condense"):
-        undo(talk.path, 2)
+        undo_marker(talk.path, 2)
 
 
 def test_a_marker_is_not_switched_to_what_it_is(talk: History):
     marker = talk.condense()
     with pytest.raises(CommandRefused, match="in force already"):
-        redo(talk.path, marker)
-    talk.add(undo(talk.path, marker))
+        redo_marker(talk.path, marker)
+    talk.add(undo_marker(talk.path, marker))
     with pytest.raises(CommandRefused, match="undone already"):
-        undo(talk.path, marker)
+        undo_marker(talk.path, marker)
 
 
 def test_toggles_of_what_is_no_marker_change_nothing(talk: History):

@@ -7,8 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from roo_tui.context.image_size import image_size
-from roo_tui.context.tokens import Calibration, TokenCounter, context_tokens
+from roo_tui.context.window.tokens import Calibration, TokenCounter, context_tokens, image_size
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.requests import ModelInfo, ToolSpec
 from roo_tui.domain.usage import Usage
@@ -92,7 +91,7 @@ def test_a_request_is_the_sum_of_system_prompt_tools_and_messages(counter: Token
 
 
 def test_nothing_is_loaded_before_the_first_count():
-    code = "import roo_tui.context.tokens, sys; print('tiktoken' in sys.modules)"
+    code = "import roo_tui.context.window.tokens, sys; print('tiktoken' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

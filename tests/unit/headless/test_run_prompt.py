@@ -17,6 +17,7 @@ from roo_tui.domain.events import (
     CondenseEnded,
     CondenseStarted,
     EntriesAppended,
+    Event,
     Notice,
     Option,
     Question,
@@ -35,11 +36,11 @@ from roo_tui.headless.run import run_prompt
 from roo_tui.prompt_files import render
 from tests.support.scripted_engine import TASK, ScriptedEngine, ScriptedReader, Wait, entry, row
 
-STARTED = [TurnStarted(TASK, "1"), RequestStarted(TASK, "1", "r", 1)]
+STARTED: list[Event] = [TurnStarted(TASK, "1"), RequestStarted(TASK, "1", "r", 1)]
 COMPLETED = TurnEnded(TASK, "1", "completed")
 
 
-def spoken(words: str, block: str = "b") -> list:
+def spoken(words: str, block: str = "b") -> list[Event]:
     return [
         BlockStarted(TASK, block, "text"),
         *(BlockText(TASK, block, part) for part in words.partition(" ")),
@@ -214,7 +215,7 @@ async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
 
 async def test_a_failure_that_has_a_row_is_told_once() -> None:
     failed = row(2, FailureRow("The request failed", "Overloaded. Try again in a moment."))
-    script = [
+    script: list[Event] = [
         EntriesAppended(TASK, (entry(2, UserMessage(())),)),
         TurnEnded(TASK, "1", "failed", "Overloaded. Try again in a moment."),
     ]

@@ -8,6 +8,7 @@ from roo_tui.domain.entries import Entry, TaskInfo
 from roo_tui.domain.errors import CommandRefused, CondenseRefused, ContextFull, MissingKey, SettingsError, TaskLocked
 from roo_tui.domain.events import CondenseEnded, CondenseStarted, EntriesAppended, PromptRestored, ViewChanged
 from roo_tui.domain.markers import Condense, CondenseFailed, Reduction
+from roo_tui.domain.previews import CondenseRequest
 from roo_tui.domain.views import Header
 from roo_tui.headless import tasks
 from roo_tui.headless.exit_codes import MEANING, ExitCode, code_of, table
@@ -51,10 +52,10 @@ async def test_a_condense_is_told_with_its_numbers() -> None:
         CondenseEnded(TASK, "k", "condensed", entry_id=20),
     )
     out = io.StringIO()
-    assert await tasks.condense_task(condensed(*events), TASK, out, as_json=False) is ExitCode.OK
+    assert await tasks.condense_task(condensed(*events), TASK, out, CondenseRequest(), as_json=False) is ExitCode.OK
     assert out.getvalue() == "Context condensed  148,210 → 9,874 tokens  $0.08  native, 2 entries hidden\n"
     out = io.StringIO()
-    await tasks.condense_task(condensed(*events), TASK, out, as_json=True)
+    await tasks.condense_task(condensed(*events), TASK, out, CondenseRequest(), as_json=True)
     found = json.loads(out.getvalue())
     assert (found["outcome"], found["entry"], found["tokens_after"]) == ("condensed", "e20", 9_874)
 
@@ -66,11 +67,11 @@ async def test_a_failed_condense_keeps_status_code_and_body() -> None:
         CondenseEnded(TASK, "k", "failed", "Overloaded.", 20),
     )
     out = io.StringIO()
-    assert await tasks.condense_task(condensed(*events), TASK, out, as_json=True) is ExitCode.MODEL
+    assert await tasks.condense_task(condensed(*events), TASK, out, CondenseRequest(), as_json=True) is ExitCode.MODEL
     found = json.loads(out.getvalue())
     assert (found["status"], found["code"], found["body"]) == (529, "overloaded_error", "{}")
     out = io.StringIO()
-    await tasks.condense_task(condensed(*events), TASK, out, as_json=False)
+    await tasks.condense_task(condensed(*events), TASK, out, CondenseRequest(), as_json=False)
     assert out.getvalue() == "Condense failed. Overloaded.\n"
 
 
@@ -79,7 +80,10 @@ async def test_a_failed_condense_keeps_status_code_and_body() -> None:
 )
 async def test_a_refused_condense_says_why(script: list) -> None:
     out = io.StringIO()
-    assert await tasks.condense_task(ScriptedEngine(script), TASK, out, as_json=False) is ExitCode.REFUSED
+    assert (
+        await tasks.condense_task(ScriptedEngine(script), TASK, out, CondenseRequest(), as_json=False)
+        is ExitCode.REFUSED
+    )
     assert "Too few messages." in out.getvalue()
 
 
@@ -107,7 +111,7 @@ async def test_nothing_to_undo_is_an_error_and_the_engine_is_closed() -> None:
 
 async def test_a_task_that_is_open_elsewhere_is_not_changed() -> None:
     for work in (
-        lambda engine: tasks.condense_task(engine, TASK, io.StringIO(), as_json=False),
+        lambda engine: tasks.condense_task(engine, TASK, io.StringIO(), CondenseRequest(), as_json=False),
         lambda engine: tasks.rewind_task(engine, TASK, 1, io.StringIO()),
         lambda engine: tasks.undo_task(engine, TASK, io.StringIO()),
     ):

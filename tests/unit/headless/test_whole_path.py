@@ -58,7 +58,7 @@ def test_without_approval_nothing_is_changed_and_the_code_says_so(program: Run, 
     assert code == found["exit_code"] == 4
     assert (found["result"], found["denied"]) == ("The year is right now.", 1)
     assert found["usage"]["output_tokens"] == 40
-    assert "No one is here to approve" in str(result["content"])
+    assert "Nobody can approve" in str(result["content"])
     assert (workspace / "src" / "dates.py").read_text() == "YEAR = 1999\n"
     assert err == ""
 

@@ -1,20 +1,45 @@
+import ast
+import re
 from pathlib import Path
 
 import pytest
 
 from roo_tui import prompt_files
 
+PACKAGE = Path(prompt_files.__file__).parent
+PAGE = prompt_files.folder() / "README.md"
+TEXT = """\
+
+Hello {{name}}, {{ not }} {one}: {{name}}.
+
+## farewell
+
+## Conversation Summary
+Goodbye.
+##  spaced
+
+- last line
+
+## farewell_to_all
+
+Goodbye, all.
+"""
+
 
 @pytest.fixture
 def greeting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "replies").mkdir()
     (tmp_path / "README.md").write_text("for people")
-    (tmp_path / "replies" / "greeting.md").write_text(
-        "Hello {{name}}, {{ not }} {one}: {{name}}.\n\n", encoding="utf-8"
-    )
+    write(tmp_path, "replies/greeting", TEXT)
     monkeypatch.setattr(prompt_files, "folder", lambda: tmp_path)
-    prompt_files._template.cache_clear()
+    monkeypatch.setattr(prompt_files, "_prompt", prompt_files._prompt.__wrapped__)
+    monkeypatch.setattr(prompt_files, "_sections", prompt_files._sections.__wrapped__)
     return "replies/greeting"
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    path = folder / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def test_render_fills_every_placeholder(greeting: str) -> None:
@@ -25,8 +50,26 @@ def test_a_placeholder_in_a_value_is_not_filled(greeting: str) -> None:
     assert prompt_files.render(greeting, name=r"{{name}} \1") == r"Hello {{name}} \1, {{ not }} {one}: {{name}} \1."
 
 
+def test_blank_lines_around_a_value_stay(greeting: str, tmp_path: Path) -> None:
+    write(tmp_path, "replies/quote", "\n{{text}}\n")
+    assert prompt_files.render("replies/quote", text="\n  so\n") == "\n  so\n"
+
+
+def test_a_section_keeps_headings_of_its_own(greeting: str) -> None:
+    farewell = "## Conversation Summary\nGoodbye.\n##  spaced\n\n- last line"
+    assert prompt_files.render(f"{greeting}/farewell") == farewell
+    assert prompt_files.render(f"{greeting}/farewell_to_all") == "Goodbye, all."
+
+
+def test_a_file_of_sections_alone_is_no_prompt_itself(greeting: str, tmp_path: Path) -> None:
+    write(tmp_path, "headless", "## denied\n\nNo.\n")
+    assert prompt_files.render("headless/denied") == "No."
+    with pytest.raises(LookupError, match="there is no prompt headless"):
+        prompt_files.render("headless")
+
+
 def test_a_missing_value_is_named(greeting: str) -> None:
-    with pytest.raises(ValueError, match=r"greeting\.md needs a value for name"):
+    with pytest.raises(ValueError, match=r"replies/greeting needs a value for name"):
         prompt_files.render(greeting)
 
 
@@ -35,11 +78,70 @@ def test_a_value_without_placeholder_is_named(greeting: str) -> None:
         prompt_files.render(greeting, name="Ada", age=3)
 
 
-def test_a_missing_file_is_an_error(greeting: str) -> None:
-    with pytest.raises(FileNotFoundError):
-        prompt_files.render("replies/farewell")
+@pytest.mark.parametrize("name", ["replies/thanks", "replies/greeting/thanks", "thanks", "README/x", ""])
+def test_a_missing_prompt_is_named(greeting: str, name: str) -> None:
+    with pytest.raises(LookupError, match=f"no prompt {name}:"):
+        prompt_files.render(name)
+
+
+@pytest.mark.parametrize(("text", "problem"), [("## a\nx\n## a\ny\n", "there twice"), ("## a\n\n## b\nx\n", "empty")])
+def test_a_section_is_there_once_and_says_something(greeting: str, tmp_path: Path, text: str, problem: str) -> None:
+    write(tmp_path, "wrong", text)
+    with pytest.raises(ValueError, match=rf"prompts/wrong\.md: the section a is {problem}"):
+        prompt_files.render("wrong/a")
 
 
 def test_names_lists_prompts_and_leaves_out_pages_for_people(greeting: str) -> None:
-    assert prompt_files.names() == [greeting]
+    assert prompt_files.names() == [greeting, f"{greeting}/farewell", f"{greeting}/farewell_to_all"]
     assert prompt_files.placeholders(greeting) == {"name"}
+
+
+@pytest.mark.parametrize("name", prompt_files.names())
+def test_every_prompt_can_be_rendered(name: str) -> None:
+    values = {value: f"<{value}>" for value in prompt_files.placeholders(name)}
+    words = prompt_files.render(name, **values)
+    assert all(value in words for value in values.values())
+    # What is left in braces is a placeholder of a wrong name.
+    assert "{{" not in words
+    # A section whose name is not written as names are would be part of the text before it.
+    assert not re.search(r"^##\s*[a-z]\S*\s*$", words, re.MULTILINE)
+
+
+def test_the_page_for_people_tells_who_renders_each_file_and_with_what() -> None:
+    found = re.findall(
+        r"^\| `([\w/]+\.md)` \| (.+) \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    told = {file: (renderers, placeholders) for file, _, renderers, placeholders in found}
+    assert told == expected_rows()
+    assert all(len(about) > 10 for _, about, _, _ in found)
+
+
+def expected_rows() -> dict[str, tuple[str, str]]:
+    """Return for each file the modules that name one of its prompts, and its placeholders, as the page has them."""
+    files: dict[str, set[str]] = {}
+    for name in prompt_files.names():
+        file = name if (PAGE.parent / f"{name}.md").is_file() else name.rpartition("/")[0]
+        files.setdefault(file, set()).add(name)
+    modules = {path: texts_in(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    rows = {}
+    for file, prompts in sorted(files.items()):
+        renderers = [
+            path.relative_to(PACKAGE).as_posix()
+            for path, texts in modules.items()
+            if any(re.fullmatch(text, prompt) for text in texts for prompt in prompts)
+        ]
+        placeholders = sorted({value for prompt in prompts for value in prompt_files.placeholders(prompt)})
+        rows[f"{file}.md"] = (", ".join(f"`{path}`" for path in renderers), ", ".join(placeholders) or "–")
+    return rows
+
+
+def texts_in(path: Path) -> set[str]:
+    """Return patterns for the strings of a module that may name a prompt; a `{…}` stands for any part of a name."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"\w+(/\w+)+", node.value):
+            found.add(re.escape(node.value))
+        elif isinstance(node, ast.JoinedStr) and re.match(r"f.\w+/", ast.unparse(node)):
+            parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[^/]+" for part in node.values)
+            found.add("".join(parts))
+    return found

@@ -147,13 +147,15 @@ async def test_one_connection_serves_several_requests(connect: Any) -> None:
 
 async def test_every_kind_of_block_is_sent_in_the_form_of_the_messages_api(connect: Any) -> None:
     picture = Image("image/png", "aGk=")
-    own = {"provider": "anthropic", "model": INFO.id}
     request = Request(
         messages=(
             Message("user", (Text("look"), picture)),
             Message(
                 "assistant",
-                (Thinking("why", "sig", **own), Opaque(payload={"type": "redacted_thinking", "data": "x"}, **own)),
+                (
+                    Thinking("why", "sig", "anthropic", INFO.id),
+                    Opaque("anthropic", INFO.id, {"type": "redacted_thinking", "data": "x"}),
+                ),
             ),
             Message("assistant", (ToolUse("t1", "shot", {"n": 1}), ToolUse("t2", "run", {}))),
             Message(

@@ -1,5 +1,6 @@
 """The table of models."""
 
+import dataclasses
 import tomllib
 from importlib import resources
 
@@ -7,6 +8,7 @@ import pytest
 
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.llm.catalog import Catalog
+from roo_tui.llm.options import ModelFacts
 
 CATALOG = Catalog.load()
 
@@ -62,15 +64,38 @@ def test_an_unknown_model_works_with_its_providers_defaults_and_no_price(provide
     assert info.window > info.max_output > 0
 
 
-def test_overrides_win_and_make_a_model_known() -> None:
-    values = {"window": 32_000, "input": 0.1, "tiers": [[10, 1, 2, 3, 4]], "images": False}
-    info = Catalog.load({"anthropic/house-model": values}).info("anthropic", "house-model")
+def test_facts_of_the_settings_make_a_model_known() -> None:
+    facts = ModelFacts(window=32_000, max_output=4_000, input_usd=0.1, output_usd=0.4, supports_images=False)
+    info = Catalog.load({"house-model": facts}).info("anthropic", "house-model")
     assert info == ModelInfo(
         "house-model",
         "anthropic",
         window=32_000,
+        max_output=4_000,
         input_usd=0.1,
-        tiers=((10, 1, 2, 3, 4),),
+        output_usd=0.4,
         supports_images=False,
         known=True,
     )
+
+
+def test_facts_of_the_settings_beat_the_table_where_they_say_something() -> None:
+    catalog = Catalog.load({"claude-haiku-5-5": ModelFacts(window=50_000)})
+    for model in ("claude-haiku-5-5", "claude-haiku-5-5-20260101"):
+        info = catalog.info("anthropic", model)
+        assert (info.window, info.max_output, info.input_usd) == (50_000, 128_000, 0.1)
+        assert len(info.tiers) == 1
+
+
+def test_a_price_of_the_settings_holds_for_long_prompts_too() -> None:
+    info = Catalog.load({"claude-haiku-5-5": ModelFacts(output_usd=9.0)}).info("anthropic", "claude-haiku-5-5")
+    assert (info.input_usd, info.output_usd, info.tiers) == (0.1, 9.0, ())
+
+
+def test_empty_facts_make_no_model_known() -> None:
+    assert not Catalog.load({"brand-new": ModelFacts()}).info("anthropic", "brand-new").known
+
+
+def test_facts_have_the_names_that_they_fill() -> None:
+    fields = {field.name for field in dataclasses.fields(ModelInfo)}
+    assert {field.name for field in dataclasses.fields(ModelFacts)} < fields

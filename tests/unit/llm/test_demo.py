@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.commands import command
+from roo_tui.commands import COMMANDS
 from roo_tui.domain.blocks import Block, Message, Text, Thinking, ToolResult, ToolUse, tool_uses
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, Request, Started, ToolSpec
 from roo_tui.llm import build
 from roo_tui.llm.catalog import Catalog
-from roo_tui.llm.demo_model import DemoModel
-from roo_tui.llm.demo_place import human_words, is_condense_request
-from roo_tui.llm.demo_script import RUN_TESTS, TASKS
+from roo_tui.llm.demo.model import DemoModel
+from roo_tui.llm.demo.position import human_words, is_condense_request
+from roo_tui.llm.demo.script import RUN_TESTS, TASKS
 from roo_tui.llm.options import Profile
 
 INFO = Catalog.load().info("demo", "demo")
@@ -86,7 +86,7 @@ class Talk:
 
     def _result(self, call: ToolUse) -> ToolResult:
         if call.name in self.denied:
-            return ToolResult(call.id, "The person denied this call; it was not run.", is_error=True)
+            return ToolResult(call.id, "The user denied this call; it was not run.", is_error=True)
         return ToolResult(call.id, self.outputs.pop(0) if call.name == "execute_command" else "done")
 
 
@@ -208,7 +208,7 @@ async def test_a_denied_change_ends_the_task_with_what_came_back() -> None:
     talk = Talk(FAILING)
     talk.denied = {"apply_diff"}
     assert (await talk.say("fix it"))[-1] == "apply_diff"
-    assert "The person denied this call" in talk.last_words()
+    assert "The user denied this call" in talk.last_words()
 
 
 async def test_a_repair_that_does_not_help_is_told() -> None:
@@ -246,7 +246,7 @@ def test_what_the_program_adds_is_not_taken_for_a_persons_words() -> None:
         Text(ENVIRONMENT),
         Text("<system-reminder>\n<summary> x\n</system-reminder>"),
         Text('<command name="review">\nLook.\n</command>'),
-        Text("[3 earlier messages are hidden here to make room in the context window.]"),
+        Text("[Earlier messages hidden here to make room in the context window: 3]"),
         ToolResult("t", "fix it"),
     )
     assert human_words(Message("user", added)) == ""
@@ -317,12 +317,13 @@ def test_no_conversation_is_too_strange(said: list[tuple[bool, str]], tools: boo
 
 def test_keys_the_demo_names_are_those_of_the_commands() -> None:
     spoken = " ".join(step.reply.say + json.dumps(step.reply.calls) for step in TASKS["fix"])
-    assert "ctrl+t" in command("condense").keys
+    keys = {command.id: command.keys for command in COMMANDS}
+    assert "ctrl+t" in keys["condense"]
     assert "Ctrl+T (or `/condense`)" in spoken
-    assert "ctrl+r" in command("rewind").keys
+    assert "ctrl+r" in keys["rewind"]
     assert "Ctrl+R rewinds" in spoken
-    assert "f8" in command("undo").keys
-    assert "u" in command("undo_row").keys
+    assert "f8" in keys["undo"]
+    assert "u" in keys["undo_row"]
 
 
 def test_the_demo_says_that_it_is_one_and_has_prices(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from roo_tui.llm.demo_script import FIX, LEAP
-from roo_tui.llm.demo_workspace import make
+from roo_tui.llm.demo.script import FIX, LEAP
+from roo_tui.llm.demo.workspace import make
 
 
 def run_tests(folder: Path) -> subprocess.CompletedProcess[str]:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -93,7 +95,7 @@ def test_profiles_are_read_and_one_is_chosen(file: Path) -> None:
         ),
         ("profiles.default.window = -4", "profiles.default.window", 0, "or 0; 0 is used"),
         ("profiles.default.model = ' '", "profiles.default.model", "claude-sonnet-5-5", "text that is not blank"),
-        ("profiles.default.temperature = 9", "profiles.default.temperature", None, "from 0 to 2; nothing is used"),
+        ("profiles.default.temperature = 9", "profiles.default.temperature", None, "from 0 to 2; it is ignored"),
         ("profiles.default.base_url = 'ftp:x'", "profiles.default.base_url", "", "begins with http:// or https://"),
     ],
 )
@@ -126,6 +128,82 @@ def test_unknown_keys_are_reported(file: Path) -> None:
     assert [problem.split(": ")[1].split(" ")[0] for problem in loaded.problems] == [
         "colour", "context.condence", "profiles.odd", "profiles.a.name",
     ]  # fmt: skip
+
+
+def test_a_setting_of_an_earlier_version_is_told_and_costs_nothing_else(file: Path) -> None:
+    loaded = load(file, "[approvals]\nread = 'ask'\nnetwork = 'deny'\ncommand = 'allow'")
+    assert (loaded.approvals.read, loaded.approvals.command) == ("ask", "allow")
+    (problem,) = loaded.problems
+    assert problem.startswith(f"{file}: approvals.network is no longer a setting and has no effect.")
+    settings.save({"approvals.edit": "allow"}, file=file)
+    assert tomllib.loads(file.read_text())["approvals"]["network"] == "deny"
+
+
+def test_facts_of_models_are_read_by_the_models_id(file: Path) -> None:
+    text = """
+    [models."house/model-4.5"]
+    window = 50_000
+    input_usd = 1
+    supports_images = false
+    [models.plain]
+    """
+    loaded = load(file, text)
+    assert loaded.problems == ()
+    assert loaded.models == {
+        "house/model-4.5": settings.ModelFacts(window=50_000, input_usd=1.0, supports_images=False),
+        "plain": settings.ModelFacts(),
+    }
+    assert loaded.source["models.house/model-4.5.window"] == "user file"
+    assert loaded.source["models.house/model-4.5.output_usd"] == "default"
+    assert loaded.value("models.house/model-4.5.input_usd") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("models.m.window = 10", "models.m.window is 10, but must be a whole number from 1,000 to 100,000,000; it is"),
+        ("models.m.input_usd = -1", "models.m.input_usd is -1, but must be a number from 0 to 10,000; it is ignored"),
+        ("models.m.input_usd = nan", "models.m.input_usd is nan"),
+        ("models.m.supports_images = 1", "models.m.supports_images is 1, but must be true or false"),
+        ("models.m.price = 1", "models.m.price is not a setting"),
+        ("models.m = 1", "models.m is not a setting"),
+        ("models = 1", "models is not a setting"),
+    ],
+)
+def test_facts_that_are_not_valid_are_named(file: Path, text: str, said: str) -> None:
+    loaded = load(file, text)
+    (problem,) = loaded.problems
+    assert f"{file}: {said}" in problem
+    assert loaded.models.get("m", settings.ModelFacts()) == settings.ModelFacts()
+
+
+def test_facts_of_a_model_are_saved_and_taken_back(file: Path) -> None:
+    key = "models.house/model-4.5"
+    saved = settings.save({f"{key}.window": 9_000, f"{key}.output_usd": 3}, file=file)
+    assert saved.models == {"house/model-4.5": settings.ModelFacts(window=9_000, output_usd=3.0)}
+    assert settings.save({f"{key}.window": None}, file=file).models["house/model-4.5"].window is None
+    assert settings.save({key: None}, file=file).models == {}
+
+
+def test_a_project_may_not_say_what_a_model_costs(file: Path, tmp_path: Path) -> None:
+    project = settings.project_file(tmp_path)
+    project.parent.mkdir()
+    project.write_text("[models.m]\ninput_usd = 0")
+    loaded = load(file, workspace=tmp_path)
+    assert loaded.models == {}
+    assert any("models.m.input_usd" in problem for problem in loaded.problems)
+
+
+def test_only_what_needs_it_waits_for_pydantic(file: Path) -> None:
+    def loaded_after(text: str) -> bool:
+        file.write_text(text)
+        code = f"from pathlib import Path; from roo_tui import settings; settings.load(file=Path({str(file)!r}))"
+        code += "; import sys; print('pydantic' in sys.modules)"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        return run.stdout.strip() == b"True"
+
+    assert not loaded_after("[models.m]\nwindow = 9000\n[context.strategy_thresholds.smart]\nstop_tokens = 3")
+    assert loaded_after("[[context.smart_config.passes]]\nid = 'a'")
 
 
 @pytest.mark.parametrize("content", [b"[context\n", b"\xff\xfe\x00", b"a = " + b"[" * 5000])
@@ -198,6 +276,16 @@ model = "a"
     assert "threshold_percent = 80  # not too late" in written
     assert "mystery = 1" in written
     assert tomllib.loads(written)["version"] == 1
+
+
+def test_a_new_profile_does_not_swallow_the_keys_below(file: Path) -> None:
+    load(file, "profiles.fast.model = 'a'\ncontext.keep_newest_turns = 2  # two\nprofiles.slow.model = 'b'\n")
+    saved = settings.save({"profiles.new.model": "m"}, file=file)
+    assert {name: profile.model for name, profile in saved.profiles.items() if name != "default"} == {
+        "fast": "a", "slow": "b", "new": "m",
+    }  # fmt: skip
+    assert saved.context.keep_newest_turns == 2
+    assert "# two" in file.read_text()
 
 
 def test_saving_makes_the_file_and_can_take_a_value_back(file: Path) -> None:

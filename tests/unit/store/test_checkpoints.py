@@ -39,9 +39,9 @@ def git(folder, *arguments):
     ).stdout
 
 
-def files_of(root: Path) -> dict[str, object]:
+def files_of(root: Path) -> dict[bytes, object]:
     """Return everything in a folder: text, link target or None for a folder, and the executable bit."""
-    found: dict[str, object] = {}
+    found: dict[bytes, object] = {}
     for path in sorted(root.rglob("*")):
         name = os.fsencode(path.relative_to(root))
         if path.is_symlink():

@@ -21,7 +21,7 @@ from roo_tui.domain.entries import (
 from roo_tui.domain.errors import StoreError, TaskLocked, TaskNotFound
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, MaskItem, PassMetrics, Reduction, Toggle, Truncation
 from roo_tui.domain.usage import Usage
-from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView
+from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView, ToolView
 from roo_tui.store import open_store
 from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
 
@@ -37,7 +37,7 @@ FIGURES = Reduction(
     remarks=("a remark",),
     passes=(PassMetrics("first", 100, 50, operations=("keep",)),),
 )
-VIEWS = (
+VIEWS: tuple[ToolView, ...] = (
     FileView("a.py", "text", 3, 9),
     DiffView("a.py", "old", "new", created=True),
     CommandView("ls", "a.py", 0),

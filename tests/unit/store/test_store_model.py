@@ -52,7 +52,8 @@ async def step_both(store: Store, task_id: str, model: Model, step: tuple) -> No
         for body in bodies:
             model.entries.append((len(model.entries) + 1, parent, body))
             parent = model.head = len(model.entries)
-        model.queue.pop(sent, None)
+        if sent is not None:
+            del model.queue[sent]
         if drop:
             model.draft = None
     elif name == "move_head":

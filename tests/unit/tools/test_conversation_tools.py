@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.domain.views import TextView, TodoView
+from roo_tui.domain.views import TextView, Todos, TodoView
 from roo_tui.tools.base import Effect
 from roo_tui.tools.update_todo_list import parse_todos
 from tests.support.tool_bench import Bench
@@ -9,7 +9,7 @@ LIST = "- [x] read\n[-] change\n\n3. [ ] test [it]\n  * [~] more\n"
 
 
 async def test_a_checklist_becomes_the_todo_list(bench: Bench) -> None:
-    items = (("read", "done"), ("change", "in_progress"), ("test [it]", "pending"), ("more", "in_progress"))
+    items: Todos = (("read", "done"), ("change", "in_progress"), ("test [it]", "pending"), ("more", "in_progress"))
     plan = await bench.plan("update_todo_list", todos=LIST)
     assert (plan.title, plan.effect, plan.view) == ("1 of 4 done", Effect.TODO, TodoView(items))
     outcome = await bench.run("update_todo_list", todos=LIST)
@@ -34,7 +34,7 @@ async def test_a_question_is_answered_by_the_person(bench: Bench) -> None:
     bench.answer = "blue"
     outcome = await bench.run("ask_followup_question", question="Which?", suggestions=["red", " ", "blue"])
     assert bench.asked == [("Which?", ("red", "blue"))]
-    assert outcome.for_model == "The person answered:\n\nblue"
+    assert outcome.for_model == "The user answered:\n\nblue"
     assert outcome.view == TextView("Which?\n\n> blue", True)
     assert (await bench.plan("ask_followup_question", question="Which?")).effect is Effect.ASK
 

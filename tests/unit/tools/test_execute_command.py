@@ -43,7 +43,7 @@ async def test_50_megabytes_are_kept_whole_and_shown_cut(bench: Bench) -> None:
 async def test_a_command_out_of_time_is_ended_and_told(bench: Bench) -> None:
     outcome = await bench.run("execute_command", command="echo up; sleep 300", timeout_s=0.3)
     assert outcome.is_error
-    assert "still ran after 0.3 s" in str(outcome.for_model)
+    assert "still running after 0.3 s" in str(outcome.for_model)
     assert "up\n" in str(outcome.for_model)
     assert isinstance(outcome.view, CommandView)
     assert outcome.view.timed_out
@@ -61,7 +61,7 @@ async def test_a_background_command_is_left_running(bench: Bench) -> None:
 async def test_leftovers_of_a_foreground_command_are_ended_and_told(bench: Bench) -> None:
     words = await bench.words("execute_command", command="sleep 300 & echo started")
     assert words.startswith("Exit code 0")
-    assert "Processes it had left behind were ended" in words
+    assert "Processes the command left behind were ended" in words
 
 
 async def test_a_cancel_in_the_middle_ends_the_command(bench: Bench) -> None:

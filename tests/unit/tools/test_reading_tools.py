@@ -36,7 +36,7 @@ async def test_a_range_is_read_and_recorded(bench: Bench) -> None:
 async def test_a_range_that_is_not_there_is_an_error(bench: Bench) -> None:
     bench.write("a", "1\n2\n")
     beyond = await bench.run("read_file", path="a", first_line=3)
-    assert (beyond.is_error, beyond.for_model) == (True, "a has only 2 lines.")
+    assert (beyond.is_error, beyond.for_model) == (True, "The last line of a is line 2.")
     assert (await bench.run("read_file", path="a", first_line=2, last_line=1)).is_error
 
 
@@ -44,7 +44,7 @@ async def test_a_long_file_says_how_to_read_on(bench: Bench) -> None:
     bench.write("a", "".join(f"{number}\n" for number in range(1, 5001)))
     outcome = await bench.run("read_file", path="a")
     assert str(outcome.for_model).endswith(
-        "2000 | 2000\n[Lines 1 to 2000 of 5000 are shown; read on with first_line 2001.]"
+        "2000 | 2000\n[Lines 1 to 2000 of 5000 are shown; continue with first_line 2001.]"
     )
     assert replace(outcome.facts, digest="") == CallFacts("read", "a", (1, 2000), full_content=True)
     wide = bench.write("b", ("x" * 1999 + "\n") * 100)
@@ -71,7 +71,7 @@ async def test_empty_odd_and_unreadable_files_are_said_to_be_so(bench: Bench) ->
     assert "too large" in await bench.words("read_file", path="big")
     assert "is a folder" in await bench.words("read_file", path="folder")
     assert "does not exist" in await bench.failure("read_file", path="nowhere")
-    assert "cannot be the name" in await bench.failure("read_file", path="a\0b")
+    assert "is not a valid path" in await bench.failure("read_file", path="a\0b")
 
 
 async def test_files_outside_are_a_concern_and_ignored_ones_are_refused(bench: Bench) -> None:
@@ -122,7 +122,7 @@ async def test_a_picture_is_looked_at(bench: Bench) -> None:
     outcome = await bench.run("read_file", path="shot.txt")
     assert isinstance(outcome.for_model, tuple)
     words, image = outcome.for_model
-    assert words == Text("The picture shot.txt (image/png):")
+    assert words == Text("The image shot.txt (image/png):")
     assert image == Image("image/png", base64.b64encode(data).decode(), 3, 2)
     assert outcome.detail == "3×2"
 
@@ -166,7 +166,7 @@ async def test_a_listing_names_files_and_folders(bench: Bench) -> None:
     assert outcome.facts == CallFacts("list", ".", full_content=True)
     assert await bench.words("list_files", path="src", recursive="true") == "a.py"
     bench.write("src/empty/.gitignore", "*\n")
-    assert "holds no files" in await bench.words("list_files", path="src/empty", recursive=True)
+    assert "has no files" in await bench.words("list_files", path="src/empty", recursive=True)
 
 
 async def test_a_long_listing_is_cut_and_says_so(bench: Bench) -> None:
@@ -174,7 +174,7 @@ async def test_a_long_listing_is_cut_and_says_so(bench: Bench) -> None:
         bench.write(f"{number:03}", "")
     outcome = await bench.run("list_files")
     assert outcome.detail == "500+ names"
-    assert "more than these 500 names" in str(outcome.for_model)
+    assert "more than 500 names" in str(outcome.for_model)
     assert not outcome.facts.full_content
 
 

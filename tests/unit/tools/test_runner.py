@@ -8,7 +8,7 @@ from roo_tui.domain.blocks import ToolUse
 from roo_tui.prompt_files import names, placeholders
 from roo_tui.tools import registry
 from roo_tui.tools.arguments import ToolArguments
-from roo_tui.tools.base import Effect, Failure, Outcome, Plan, ToolContext
+from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
 from roo_tui.tools.runner import Prepared, plan_call, run_call
 from tests.support.tool_bench import Bench
 
@@ -26,16 +26,17 @@ def test_every_tool_has_words_and_a_clean_schema() -> None:
             assert not argument.keys() & {"title", "anyOf", "$ref"}, (spec.name, name)
 
 
-def test_specs_are_chosen_by_name_in_the_registrys_order() -> None:
-    assert [spec.name for spec in registry.specs(["read_file", "list_files"])] == ["list_files", "read_file"]
-    with pytest.raises(KeyError, match="dance"):
-        registry.specs(["dance"])
+def test_what_prompts_say_of_arguments_is_of_those_the_tools_take() -> None:
+    said = {name for name in names() if "/argument_" in name}
+    assert said == {
+        f"tools/{spec.name}/argument_{name}" for spec in registry.specs() for name in spec.schema["properties"]
+    }
 
 
-def test_every_tool_has_exactly_one_prompt_file_without_placeholders() -> None:
-    files = {name.removeprefix("tools/") for name in names() if name.startswith("tools/")}
-    assert files == set(registry.all_tools())
-    assert not any(placeholders(f"tools/{name}") for name in files)
+def test_every_tool_has_exactly_one_description_without_placeholders() -> None:
+    described = {name.removeprefix("tools/") for name in names() if name.startswith("tools/") and name.count("/") == 1}
+    assert described == set(registry.all_tools())
+    assert not any(placeholders(f"tools/{name}") for name in described)
 
 
 async def test_an_unknown_tool_is_told_what_there_is(bench: Bench) -> None:
@@ -68,12 +69,12 @@ class _Broken:
     class Arguments(ToolArguments):
         at: str = "run"
 
-    async def plan(self, arguments: Arguments, context: ToolContext) -> Plan | Failure:
+    async def plan(self, arguments: Arguments, context: ToolContext) -> CallPlan | CallFailure:
         if arguments.at == "plan":
             raise RuntimeError("no plan")
-        return Plan("x", Effect.READ, state=arguments.at)
+        return CallPlan("x", Effect.READ, state=arguments.at)
 
-    async def run(self, plan: Plan, context: ToolContext) -> Outcome:
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         if plan.state == "cancel":
             raise asyncio.CancelledError
         raise RuntimeError("no run")

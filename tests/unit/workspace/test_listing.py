@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from roo_tui.workspace.files import Refused, Workspace
+from roo_tui.domain.errors import PathRefused
+from roo_tui.workspace.files import Workspace
 from roo_tui.workspace.listing import all_files, list_folder
 
 
@@ -52,7 +53,7 @@ def test_roo_ignored_names_are_never_listed(workspace: Workspace) -> None:
     _make(workspace.root, "secret/key", "open", ".env")
     (workspace.root / ".rooignore").write_text("secret/\n.env\n")
     assert _listed(workspace) == _listed(workspace, recursive=False) == [".rooignore", "open"]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PathRefused) as caught:
         _listed(workspace, "secret")
     assert caught.value.reason == "ignored"
 
@@ -74,7 +75,7 @@ def test_a_listing_is_bounded_and_says_so(workspace: Workspace) -> None:
 @pytest.mark.parametrize(("path", "reason"), [("nowhere", "missing"), ("file", "not_a_folder")])
 def test_what_cannot_be_listed_is_refused(workspace: Workspace, path: str, reason: str) -> None:
     _make(workspace.root, "file")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PathRefused) as caught:
         _listed(workspace, path)
     assert caught.value.reason == reason
 

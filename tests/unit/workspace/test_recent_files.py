@@ -1,7 +1,7 @@
 import os
 
 from roo_tui.workspace.files import Workspace
-from roo_tui.workspace.recent import ChangedFile
+from roo_tui.workspace.recent_files import ChangedFile
 
 
 def _look(workspace: Workspace, name: str) -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roo_tui.domain.errors import PathRefused
 from roo_tui.workspace import text_files
-from roo_tui.workspace.files import Refused, Workspace
+from roo_tui.workspace.files import Workspace
 
 
 def test_line_ends_mark_and_permissions_are_kept(workspace: Workspace) -> None:
@@ -43,7 +44,7 @@ def test_latin_1_can_be_read_but_not_edited(workspace: Workspace) -> None:
     (workspace.root / "a").write_bytes("naïve café".encode("latin-1"))
     file = workspace.read_text("a")
     assert (file.text, file.encoding, file.editable) == ("naïve café", "windows-1252", False)
-    with pytest.raises(Refused, match="not UTF-8"):
+    with pytest.raises(PathRefused, match="not UTF-8"):
         workspace.read_for_edit("a")
 
 
@@ -59,7 +60,7 @@ def test_what_is_no_text_is_refused_with_its_reason(workspace: Workspace) -> Non
     os.mkfifo(workspace.root / "pipe")
     reasons = {}
     for path in ("b", "d", "pipe", "missing", "b/below", "/dev/zero"):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(PathRefused) as caught:
             workspace.read_text(path)
         reasons[path] = caught.value.reason
     assert reasons == {
@@ -70,7 +71,7 @@ def test_what_is_no_text_is_refused_with_its_reason(workspace: Workspace) -> Non
         "b/below": "missing",
         "/dev/zero": "special",
     }
-    with pytest.raises(Refused, match="too large"):
+    with pytest.raises(PathRefused, match="too large"):
         workspace.read_text("b", limit=3)
 
 
@@ -101,7 +102,7 @@ def test_a_read_only_folder_can_be_read_and_says_why_it_is_not_written(read_only
     workspace = Workspace(read_only_folder)
     assert workspace.read_text("a.txt").text == "old"
     for path in ("a.txt", "new.txt", "sub/new.txt"):
-        with pytest.raises(Refused, match="Permission denied"):
+        with pytest.raises(PathRefused, match="Permission denied"):
             workspace.write_text(path, "new")
     assert sorted(path.name for path in read_only_folder.iterdir()) == ["a.txt"]
 

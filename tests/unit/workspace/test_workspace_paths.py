@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from roo_tui.workspace.files import Refused, Workspace
+from roo_tui.domain.errors import PathRefused
+from roo_tui.workspace.files import Workspace
 
 _PARTS = st.lists(st.sampled_from(["a", "b", "..", ".", "link_in", "link_out", "", "c.txt"]), max_size=6)
 
@@ -50,13 +51,13 @@ def test_a_workspace_opened_through_a_link_knows_both_of_its_names(workspace: Wo
 def test_a_link_loop_is_no_crash(workspace: Workspace) -> None:
     (workspace.root / "loop").symlink_to("loop")
     location = workspace.resolve("loop/x")
-    with pytest.raises(Refused):
+    with pytest.raises(PathRefused):
         workspace.read_text(location)
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800"])
 def test_names_no_file_can_have_are_refused(workspace: Workspace, path: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(PathRefused) as caught:
         workspace.resolve(path)
     assert caught.value.reason == "bad_path"
 
@@ -94,9 +95,9 @@ def test_ignored_paths_are_hidden_under_every_name(workspace: Workspace) -> None
     assert [path for path in hidden if not workspace.is_ignored(path)] == []
     assert not any(workspace.is_ignored(path) for path in ["open.pem", "secrets", ".", "../secret"])
     for path in ("secret/key.txt", "alias.txt"):
-        with pytest.raises(Refused, match=r"\.rooignore"):
+        with pytest.raises(PathRefused, match=r"\.rooignore"):
             workspace.read_text(path)
-    with pytest.raises(Refused):
+    with pytest.raises(PathRefused):
         workspace.write_text("secret/new.txt", "x")
 
 

@@ -33,9 +33,16 @@ def interrupt(chat: ChatPort, _: str) -> None:
     chat.focus_prompt()
 
 
+def condense(chat: ChatPort, instructions: str) -> None:
+    """Condense the context, with instructions for the summary if there are any."""
+    from roo_tui.domain.previews import CondenseRequest
+
+    chat.do(lambda engine: engine.condense(CondenseRequest(instructions)))
+
+
 HANDLERS: Mapping[str, Handler] = {
-    "condense": lambda chat, instructions: chat.do(lambda engine: engine.condense(instructions)),
-    "forecast": _opening(dialogs.preview_condense),
+    "condense": condense,
+    "preview": _opening(dialogs.preview_condense),
     "truncate": lambda chat, _: chat.do(lambda engine: engine.truncate()),
     "context": _opening(dialogs.show_context),
     "undo": _opening(dialogs.undo),

@@ -30,6 +30,7 @@ def _ready(chat: ChatPort) -> EngineApi:
 
 async def show_context(chat: ChatPort, _: str = "") -> None:
     """Show what fills the context window, and do what is chosen there."""
+    from roo_tui.domain.previews import CondenseRequest
     from roo_tui.tui.screens.context import ContextScreen
 
     engine = _ready(chat)
@@ -44,8 +45,8 @@ async def show_context(chat: ChatPort, _: str = "") -> None:
     if choice == "condense":
         await engine.condense()
     elif choice == "mask":
-        await engine.condense(strategy="lossless")
-    elif choice == "forecast":
+        await engine.condense(CondenseRequest(strategy="lossless"))
+    elif choice == "preview":
         await preview_condense(chat, "")
     elif choice == "compare":
         await _compare(chat, engine)
@@ -55,6 +56,7 @@ async def show_context(chat: ChatPort, _: str = "") -> None:
 
 async def _compare(chat: ChatPort, engine: EngineApi) -> None:
     """Show what each strategy would free, and condense with the chosen one; without a choice, back to the context."""
+    from roo_tui.domain.previews import CondenseRequest
     from roo_tui.tui.screens.condense import CompareScreen
 
     task_id = engine.read.header().task_id
@@ -62,16 +64,17 @@ async def _compare(chat: ChatPort, engine: EngineApi) -> None:
     if chosen is None:
         await show_context(chat)
     else:
-        await engine.condense(strategy=chosen.strategy, preset=chosen.preset)
+        await engine.condense(CondenseRequest(strategy=chosen.strategy, preset=chosen.preset))
 
 
 async def preview_condense(chat: ChatPort, instructions: str) -> None:
     """Show what a condense would do before it runs."""
-    from roo_tui.tui.screens.condense import ForecastScreen
+    from roo_tui.domain.previews import CondenseRequest
+    from roo_tui.tui.screens.condense import PreviewScreen
 
-    engine = _ready(chat)
-    if await chat.ask(ForecastScreen(await engine.read.forecasts())):
-        await engine.condense(instructions)
+    engine, request = _ready(chat), CondenseRequest(instructions)
+    if await chat.ask(PreviewScreen(await engine.preview_condense(request))):
+        await engine.condense(request)
 
 
 async def find(chat: ChatPort, query: str) -> None:

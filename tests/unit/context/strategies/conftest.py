@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 
 
 @pytest.fixture(scope="session")

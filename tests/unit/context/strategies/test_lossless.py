@@ -7,18 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.effective import effective_history, with_marker
-from roo_tui.context.recall import recall
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.lossless import Lossless, Operations, lossless_items, mask
+from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.log import appended
+from roo_tui.context.history.recall import recall_hidden
+from roo_tui.context.strategies.lossless.lossless import (
+    LosslessOperations,
+    LosslessStrategy,
+    hide_duplicates,
+    lossless_items,
+)
 from roo_tui.context.strategies.protocol import StrategyOptions
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
-from tests.support.fake_summariser import situation
+from tests.support.fake_summariser import inputs
 from tests.support.histories import History
 from tests.support.rebuilding import Rebuilt
 
@@ -99,7 +104,7 @@ def test_a_read_gives_way_to_a_later_one_that_covers_its_range(older, newer, sup
     assert (first in items) == superseded
     if superseded:
         assert items[first].placeholder == (
-            f"[Out of date: e{second} has a newer state. recall_history e{first} gives this one.]"
+            f"[Outdated: e{second} is newer. recall_history e{first} returns this version.]"
         )
         assert items[first].target == second
 
@@ -124,7 +129,7 @@ def test_a_read_gives_way_to_a_later_write_of_the_whole_file():
     wrote = work.did(facts, "a.py was written.", "write_to_file", path="a.py", content="\n".join(LINES[20:40]))
     item = work.items()[first]
     assert item.target == wrote - 1
-    assert f"e{wrote - 1}.0.content has a newer state" in item.placeholder
+    assert f"e{wrote - 1}.0.content is newer" in item.placeholder
 
 
 def test_a_list_that_is_asked_for_again_gives_way_even_if_the_answer_changed():
@@ -144,7 +149,9 @@ def test_twenty_equal_lines_give_way_whatever_their_numbers():
     newer = work.read("a.py", numbered(LINES[:30], 1, "{:>6}→{}"), (1, 30))
     work.answer("done")
     work.masked()
-    assert work.shown(older) == f"intro\n[30 lines as in e{newer} from its line 1 on, numbered from “101 | ” on.]"
+    assert (
+        work.shown(older) == f"intro\n[30 lines, the same as e{newer} from its line 1 on, numbered from “101 | ” on.]"
+    )
 
 
 def test_nineteen_equal_lines_stay():
@@ -159,7 +166,7 @@ def test_a_text_that_repeats_itself_points_to_its_own_beginning():
     twice = work.did(CallFacts("command"), "\n".join([*LINES[:25], "--", *LINES[:25]]), "execute_command")
     work.answer("done")
     work.masked()
-    assert work.shown(twice).endswith(f"--\n[25 lines as in e{twice} from its line 1 on.]")
+    assert work.shown(twice).endswith(f"--\n[25 lines, the same as e{twice} from its line 1 on.]")
 
 
 def test_a_copy_in_a_calls_input_is_what_stays():
@@ -170,7 +177,10 @@ def test_a_copy_in_a_calls_input_is_what_stays():
     read = work.read("a.py", numbered(LINES[:30]))
     work.answer("done")
     item = work.items()[read]
-    assert item.placeholder == f"[30 lines as in e{wrote - 1}.0.content from its line 1 on, numbered from “1 | ” on.]"
+    assert (
+        item.placeholder
+        == f"[30 lines, the same as e{wrote - 1}.0.content from its line 1 on, numbered from “1 | ” on.]"
+    )
 
 
 def test_a_string_deep_in_an_input_can_be_masked_and_pointed_to():
@@ -251,8 +261,8 @@ def test_what_a_mask_points_to_is_not_masked_by_the_next_one_unless_both_are_out
     third = chain.read("a.py", "\n".join(LINES[20:30]))
     chain.answer("done")
     chain.masked()
-    assert f"e{second} has" in chain.shown(first)
-    assert f"e{third} has" in chain.shown(second)
+    assert f"e{second} is newer" in chain.shown(first)
+    assert f"e{third} is newer" in chain.shown(second)
 
 
 def test_each_operation_can_be_switched_off():
@@ -265,9 +275,9 @@ def test_each_operation_can_be_switched_off():
     work.read("a.py", "\n".join(reversed(LINES[50:60])))
     work.answer("done")
     assert set(work.items()) == {repeated, listed, read}
-    assert set(work.items(operations=Operations(same_content=False))) == {listed, read}
-    assert set(work.items(operations=Operations(asked_again=False))) == {repeated, read}
-    assert set(work.items(operations=Operations(out_of_date=False))) == {repeated, listed}
+    assert set(work.items(operations=LosslessOperations(same_content=False))) == {listed, read}
+    assert set(work.items(operations=LosslessOperations(asked_again=False))) == {repeated, read}
+    assert set(work.items(operations=LosslessOperations(out_of_date=False))) == {repeated, listed}
 
 
 def test_the_mask_says_what_it_freed(counter: TokenCounter):
@@ -275,23 +285,23 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     work.read("a.py", "\n".join(LINES))
     work.read("a.py", "\n".join(LINES))
     work.answer("done")
-    now = situation(work.path, counter, ratio=1.5)
-    marker = mask(now, counter)
+    now = inputs(work.path, counter, ratio=1.5)
+    marker = hide_duplicates(now, counter)
     assert marker is not None
-    after = with_bodies(work.path, (marker,))
+    after = appended(work.path, marker)
     freed = counter.count_messages(effective_history(work.path)) - counter.count_messages(effective_history(after))
     assert marker.figures.tokens_before == now.context_tokens
     assert marker.figures.tokens_after == now.context_tokens - round(1.5 * freed)
     assert marker.figures.strategy == "lossless"
-    plan = Lossless().prepare(now, StrategyOptions(counter))
-    assert plan.tokens_after == marker.figures.tokens_after
+    plan = LosslessStrategy().prepare(now, StrategyOptions(counter))
+    assert plan.preview.tokens_after == marker.figures.tokens_after
 
 
 def test_where_nothing_stands_twice_it_is_refused(counter: TokenCounter):
     work = Work()
     work.read("a.py", "\n".join(LINES))
-    with pytest.raises(CondenseRefused, match="twice"):
-        Lossless().prepare(situation(work.path, counter), StrategyOptions(counter))
+    with pytest.raises(CondenseRefused, match="No duplicate"):
+        LosslessStrategy().prepare(inputs(work.path, counter), StrategyOptions(counter))
 
 
 line = st.sampled_from([*LINES[:12], "", "}", "  7 | odd", "12:30 on the clock", "\ttab\r", "3→x", "é\u2028y"])
@@ -350,4 +360,4 @@ async def test_what_is_out_of_date_comes_back_by_one_recall():
     work.masked()
     found = re.search(r"recall_history (e\d+)", work.shown(first))
     assert found
-    assert "\n".join(LINES[:40]) in await recall(found[1], work.path, nothing)
+    assert "\n".join(LINES[:40]) in await recall_hidden(found[1], work.path, nothing)

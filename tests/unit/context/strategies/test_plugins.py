@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.plugins import GROUPS, Extensions, built_in, load_plugins
-from roo_tui.context.strategies.protocol import StrategyOptions, Thresholds
-from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.tokens import TokenCounter
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.strategies.plugins import GROUPS, built_in, load_plugins
+from roo_tui.context.strategies.protocol import StrategyOptions
+from roo_tui.context.strategies.runner import Extensions, Runner
+from roo_tui.context.window.thresholds import Thresholds
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Truncation
 from tests.support.conversations import mixed
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 
 EXAMPLE = Path(__file__).parents[3] / "support" / "example_plugin"
 
@@ -64,13 +64,13 @@ async def test_the_example_takes_part_at_every_point(example: list[EntryPoint], 
     extensions, problems = load_plugins(registry, found=example)
     assert problems == ()
     runner, options = Runner(registry, extensions), StrategyOptions(counter)
-    small = situation(mixed(3)[:12], counter)
+    small = inputs(mixed(3)[:12], counter)
     assert runner.choose(small, "native").id == "native"
-    now = situation(mixed(3), counter)
+    now = inputs(mixed(3), counter)
 
     (truncation,) = await runner.run(now, Summariser().services(counter), options, "newest-only")
     assert isinstance(truncation, Truncation)
-    assert len(effective_history(with_bodies(now.path, (truncation,)))) <= 7
+    assert len(effective_history(appended(now.path, truncation))) <= 7
     assert extensions.listeners[0].seen[-2:] == ["start newest-only", "success newest-only"]  # type: ignore[attr-defined]
 
     model = Summariser(["Bref."])
@@ -86,7 +86,7 @@ async def test_the_example_chooses_its_own_strategy_for_a_small_context(
 ):
     registry = built_in()
     extensions, _ = load_plugins(registry, found=example)
-    now = situation(mixed(3)[:4], counter)
+    now = inputs(mixed(3)[:4], counter)
     assert now.context_tokens < 2_000
     with pytest.raises(CondenseRefused, match="not enough messages yet"):
         await Runner(registry, extensions).run(now, Summariser().services(counter), StrategyOptions(counter), "native")

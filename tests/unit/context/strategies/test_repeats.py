@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.strategies.repeats import NUMBER, RUN, Repeats, numbered
+from roo_tui.context.strategies.lossless.repeats import NUMBER, RUN, Repeats, numbered
 
 LINES = [f"line {number} of the file" for number in range(50)]
 

@@ -2,32 +2,33 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Situation
-from roo_tui.context.strategies.hooks import Hooks
-from roo_tui.context.strategies.plugins import Extensions, built_in
+from roo_tui.context.condense.preview import preview_of_bodies
+from roo_tui.context.condense.steps import PreparedCondense, prepare
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.options import ContextOptions
+from roo_tui.context.reduction_input import ReductionInput
+from roo_tui.context.strategies.hooks import CondenseHooks
+from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import (
-    Happening,
-    Plan,
     Strategy,
+    StrategyEvent,
     StrategyOptions,
-    Thresholds,
+    StrategyPlan,
     Verdict,
 )
-from roo_tui.context.strategies.registry import Registry
-from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.strategies.runner import Extensions, Registry, Runner
+from roo_tui.context.window.thresholds import Thresholds
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CommandRefused, CondenseRefused, ModelError, SettingsError
+from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, ModelError, SettingsError
 from roo_tui.domain.markers import Condense, Mask, MaskItem
 from tests.support.conversations import mixed
-from tests.support.fake_summariser import Hang, Summariser, situation
+from tests.support.fake_summariser import Hang, Summariser, inputs
 from tests.support.histories import History
 
 PATH = mixed(7)
@@ -35,13 +36,13 @@ PATH = mixed(7)
 
 @dataclass
 class Notes:
-    seen: list[Happening] = field(default_factory=list)
+    seen: list[StrategyEvent] = field(default_factory=list)
 
-    def happened(self, happening: Happening) -> None:
-        self.seen.append(happening)
+    def on_event(self, event: StrategyEvent) -> None:
+        self.seen.append(event)
 
     def told(self) -> list[str]:
-        return [f"{one.event} {one.strategy}" for one in self.seen]
+        return [f"{one.kind} {one.strategy}" for one in self.seen]
 
 
 @dataclass
@@ -55,43 +56,34 @@ class Fixed:
     enabled: bool = True
     priority: int = 5
 
-    def should_activate(self, situation: Situation) -> bool:
-        return True
-
-    def estimate_cost(self, situation: Situation) -> float | None:
-        return None
-
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
+    def validate(self, inputs: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         return ()
 
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
-        return Plan(self.id, situation.context_tokens, situation.context_tokens, self.bodies)
+    def prepare(self, inputs: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        return StrategyPlan(preview_of_bodies(inputs, self.id, self.bodies, options.counter), self.bodies)
 
 
-def test_the_registry_lists_finds_switches_adds_and_takes_out():
+def test_the_registry_lists_finds_and_adds():
     registry = built_in()
     assert [strategy.id for strategy in registry.all()] == ["native", "smart", "lossless", "truncation"]
-    registry.enable("smart", False)
+    registry.get("smart").enabled = False
     assert [strategy.id for strategy in registry.enabled()] == ["native", "lossless", "truncation"]
     with pytest.raises(CommandRefused, match="“smart” is switched off; choose one of native, lossless, truncation"):
         registry.get("smart")
-    registry.enable("smart")
     registry.register(Fixed())
     assert registry.all()[0].id == "fixed"
     with pytest.raises(SettingsError, match="fixed"):
         registry.register(Fixed())
     registry.register(Fixed(name="Other"), replace=True)
     assert registry.get("fixed").name == "Other"
-    registry.unregister("fixed")
-    for use in (registry.get, registry.unregister, registry.enable):
-        with pytest.raises(CommandRefused, match="There is no strategy “fixed”"):
-            use("fixed")
+    with pytest.raises(CommandRefused, match="There is no strategy “fast”"):
+        registry.get("fast")
 
 
 async def test_a_run_by_hand_gives_what_the_strategy_gives_and_is_told(counter: TokenCounter):
     notes = Notes()
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
-    now = situation(PATH, counter)
+    now = inputs(PATH, counter)
     (condense,) = await runner.run(now, Summariser().services(counter), StrategyOptions(counter), "native")
     assert isinstance(condense, Condense)
     assert notes.told() == ["start native", "success native"]
@@ -104,7 +96,7 @@ async def test_a_failure_is_told_and_raised_with_what_it_cost(counter: TokenCoun
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
     with pytest.raises(CondenseError):
         model = Summariser([ModelError("The service is down.", status=500)])
-        await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
     assert notes.told() == ["start native", "failure native"]
     assert notes.seen[-1].message == "The service is down."
 
@@ -114,7 +106,7 @@ async def test_a_cancel_is_told_and_goes_on(counter: TokenCounter):
     model = Summariser([Hang()])
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
     task = asyncio.create_task(
-        runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
     )
     await model.began.wait()
     task.cancel()
@@ -123,40 +115,14 @@ async def test_a_cancel_is_told_and_goes_on(counter: TokenCounter):
     assert notes.told() == ["start native", "failure native"]
 
 
-async def test_what_does_not_help_gives_way_to_the_next_one(counter: TokenCounter):
-    notes = Notes()
-    registry = Registry([Fixed(), *built_in().all()])
-    runner = Runner(registry, Extensions(listeners=(notes,)))
-    model = Summariser([ModelError("no", status=500)])
-    bodies = await runner.run(
-        situation(PATH, counter),
-        model.services(counter),
-        StrategyOptions(counter),
-        "fixed",
-        fallbacks=("native", "truncation"),
-    )
-    assert isinstance(bodies[0], Mask)
-    assert notes.told() == [
-        "start fixed",
-        "failure fixed",
-        "fallback fixed",
-        "start native",
-        "failure native",
-        "fallback native",
-        "start truncation",
-        "success truncation",
-    ]
-    assert [one.next_strategy for one in notes.seen if one.event == "fallback"] == ["native", "truncation"]
-
-
 async def test_a_listener_that_fails_changes_nothing(counter: TokenCounter):
     class Broken:
-        def happened(self, happening: Happening) -> None:
+        def on_event(self, event: StrategyEvent) -> None:
             raise RuntimeError("my own fault")
 
     runner = Runner(built_in(), Extensions(listeners=(Broken(),)))
     options = StrategyOptions(counter)
-    assert await runner.run(situation(PATH, counter), Summariser().services(counter), options, "lossless")
+    assert await runner.run(inputs(PATH, counter), Summariser().services(counter), options, "lossless")
 
 
 async def test_a_result_that_frees_nothing_is_refused(counter: TokenCounter):
@@ -168,12 +134,15 @@ async def test_a_result_that_frees_nothing_is_refused(counter: TokenCounter):
         runner = Runner(Registry([Fixed(bodies)]))
         with pytest.raises(CondenseRefused, match="Nothing would be freed"):
             await runner.run(
-                situation(history.path, counter), Summariser().services(counter), StrategyOptions(counter), "fixed"
+                inputs(history.path, counter),
+                Summariser().services(counter),
+                StrategyOptions(counter),
+                "fixed",
             )
 
 
 async def test_a_gain_below_the_least_is_refused_general_then_strategy(counter: TokenCounter):
-    now = situation(PATH, counter)
+    now = inputs(PATH, counter)
     huge = Thresholds(min_gain_tokens=10**6)
     runner = Runner(built_in())
     services = Summariser().services(counter)
@@ -194,7 +163,7 @@ def test_each_threshold_falls_back_alone(counter: TokenCounter):
 
 
 def test_a_strategys_own_trigger_is_off_unless_it_is_set(counter: TokenCounter):
-    now = situation(PATH, counter)
+    now = inputs(PATH, counter)
     runner = Runner(built_in())
     assert not runner.is_due(now, StrategyOptions(counter), "smart")
     for tokens, due in ((now.context_tokens, True), (now.context_tokens + 1, False)):
@@ -204,33 +173,33 @@ def test_a_strategys_own_trigger_is_off_unless_it_is_set(counter: TokenCounter):
 
 async def test_a_resolver_has_the_last_word_on_thresholds(counter: TokenCounter):
     class Strict:
-        def resolve(self, situation: Situation, strategy_id: str, thresholds: Thresholds) -> Thresholds:
+        def resolve(self, inputs: ReductionInput, strategy_id: str, thresholds: Thresholds) -> Thresholds:
             return Thresholds(min_gain_tokens=10**6).over(thresholds)
 
     runner = Runner(built_in(), Extensions(threshold_resolvers=(Strict(),)))
     with pytest.raises(CondenseRefused, match="1,000,000"):
         options = StrategyOptions(counter)
-        await runner.run(situation(PATH, counter), Summariser().services(counter), options, "lossless")
+        await runner.run(inputs(PATH, counter), Summariser().services(counter), options, "lossless")
 
 
 async def test_a_generator_writes_the_prompt(counter: TokenCounter):
     class Short:
-        def prompt(self, situation: Situation, strategy_id: str, prompt: str) -> str:
+        def prompt(self, inputs: ReductionInput, strategy_id: str, prompt: str) -> str:
             return f"In one sentence, for {strategy_id}, please."
 
     model = Summariser(["Short."])
     runner = Runner(built_in(), Extensions(prompt_generators=(Short(),)))
-    await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
     assert "In one sentence, for native, please." in str(model.requests[0].messages[-1])
 
 
 async def test_a_selector_chooses_the_strategy(counter: TokenCounter):
     class Free:
-        def select(self, situation: Situation, strategies: Sequence[Strategy], chosen: str) -> str:
-            return next(one.id for one in strategies if one.estimate_cost(situation) == 0.0)
+        def select(self, inputs: ReductionInput, strategies: Sequence[Strategy], chosen: str) -> str:
+            return next(one.id for one in strategies if one.id != chosen and one.id != "smart")
 
     runner = Runner(built_in(), Extensions(strategy_selectors=(Free(),)))
-    assert runner.choose(situation(PATH, counter), "native").id == "lossless"
+    assert runner.choose(inputs(PATH, counter), "native").id == "lossless"
 
 
 async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
@@ -238,10 +207,10 @@ async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
         def __init__(self, verdict: Verdict) -> None:
             self.verdict = verdict
 
-        def check(self, situation: Situation, bodies: Sequence[Body]) -> Verdict:
+        def check(self, inputs: ReductionInput, bodies: Sequence[Body]) -> Verdict:
             return self.verdict
 
-    now, options = situation(PATH, counter), StrategyOptions(counter)
+    now, options = inputs(PATH, counter), StrategyOptions(counter)
     bad = Runner(built_in(), Extensions(validators=(Judge(Verdict()), Judge(Verdict(False, ("too terse",), 0.1)))))
     with pytest.raises(CondenseRefused, match="too terse"):
         await bad.run(now, Summariser().services(counter), options, "lossless")
@@ -256,17 +225,65 @@ async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
 
 async def test_a_plan_tells_what_would_come_and_asks_nothing(counter: TokenCounter):
     runner = Runner(built_in())
-    now = situation(PATH, counter)
+    now = inputs(PATH, counter)
     for way in ("native", "smart", "lossless", "truncation"):
-        plan = await runner.plan(now, StrategyOptions(counter), way)
-        assert plan.tokens_after < plan.tokens_before == now.context_tokens
-        assert (plan.model_calls > 0) == (way == "native")
+        shown = (await runner.prepare(now, StrategyOptions(counter), way)).plan.preview
+        assert shown.tokens_after < shown.tokens_before == now.context_tokens
+        assert (shown.model_calls > 0) == (way == "native")
+        assert shown.hidden > 0
     with pytest.raises(CommandRefused, match="“fast”"):
-        await runner.plan(now, StrategyOptions(counter), "fast")
+        await runner.prepare(now, StrategyOptions(counter), "fast")
+
+
+class Counting(Fixed):
+    prepared = 0
+
+    def prepare(self, inputs: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        self.prepared += 1
+        return super().prepare(inputs, options)
+
+
+async def test_the_plan_that_was_shown_is_the_plan_that_runs(counter: TokenCounter):
+    now, options = inputs(PATH, counter), StrategyOptions(counter)
+    lossless = (await Runner(built_in()).prepare(now, options, "lossless")).plan
+    strategy = Counting(lossless.bodies)
+    runner = Runner(Registry([strategy]))
+    prepared = await runner.prepare(now, options, "fixed")
+    services, warm = Summariser().services(counter), replace(now, idle_s=1.0)
+    await runner.run(warm, services, options, "fixed", prepared=prepared)
+    assert strategy.prepared == 2, "what was cold is warm now: prepared anew"
+    assert await runner.run(now, services, options, "fixed", prepared=prepared) == prepared.plan.bodies
+    assert strategy.prepared == 2
+    grown = replace(now, context_tokens=now.context_tokens + 9)
+    await runner.run(grown, services, options, "fixed", prepared=prepared)
+    assert strategy.prepared == 3
+
+
+async def test_a_condense_prepares_once(counter: TokenCounter, monkeypatch: pytest.MonkeyPatch):
+    calls = []
+
+    def counted(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> PreparedCondense:
+        calls.append(given)
+        return prepare(given, counter, options)
+
+    monkeypatch.setattr("roo_tui.context.strategies.native.prepare", counted)
+    monkeypatch.setattr("roo_tui.context.condense.steps.prepare", counted)
+    now, options = inputs(PATH, counter), StrategyOptions(counter)
+    await Runner(built_in()).run(now, Summariser().services(counter), options, "native")
+    assert len(calls) == 1
+
+
+def test_listeners_are_told_of_a_fallback(counter: TokenCounter):
+    notes = Notes()
+    runner = Runner(built_in(), Extensions(listeners=(notes,)))
+    runner.fell_back(inputs(PATH, counter), "native", "outline", "The model did not answer.")
+    (told,) = notes.seen
+    assert (told.kind, told.strategy, told.next_rung) == ("fallback", "native", "outline")
+    assert told.message == "The model did not answer."
 
 
 async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
-    hooks = Hooks(
+    hooks = CondenseHooks(
         before=('cat > before.json; echo \'{"instructions": "Keep the port number."}\'',),
         after=("cat > after.json",),
         folder=tmp_path,
@@ -274,7 +291,7 @@ async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
     )
     model = Summariser()
     runner = Runner(built_in(), hooks=hooks)
-    now = situation(PATH, counter, instructions="Be brief.")
+    now = inputs(PATH, counter, instructions="Be brief.")
     await runner.run(now, model.services(counter), StrategyOptions(counter), "native")
     asked = str(model.requests[0].messages[-1])
     assert "Be brief." in asked
@@ -285,14 +302,14 @@ async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
 
 async def test_a_hook_that_blocks_leaves_everything_as_it_was(counter: TokenCounter, tmp_path):
     notes, model = Notes(), Summariser()
-    hooks = Hooks(
+    hooks = CondenseHooks(
         before=("echo 'not during a release' >&2; exit 2", "touch second"),
         folder=tmp_path,
         environment={"PATH": "/usr/bin:/bin"},
     )
     runner = Runner(built_in(), Extensions(listeners=(notes,)), hooks)
     with pytest.raises(CondenseRefused, match="A hook stopped the condense: not during a release"):
-        await runner.run(situation(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
     assert (model.requests, notes.seen) == ([], [])
     assert not (tmp_path / "second").exists()
 
@@ -304,5 +321,5 @@ async def test_words_of_a_situation_without_messages_are_refused(counter: TokenC
     for way in ("native", "smart", "lossless", "truncation"):
         with pytest.raises(CondenseRefused):
             await Runner(built_in()).run(
-                situation(history.path, counter), Summariser().services(counter), StrategyOptions(counter), way
+                inputs(history.path, counter), Summariser().services(counter), StrategyOptions(counter), way
             )

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from roo_tui.context.strategies.config import SmartConfig, Truncate, as_json, parse
-from roo_tui.context.strategies.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
+from roo_tui.context.strategies.smart.config import SmartConfig, TruncateOperation, parse
+from roo_tui.context.strategies.smart.presets import AGGRESSIVE, BALANCED, CONSERVATIVE, PRESETS, config_of
 from roo_tui.domain.errors import SettingsError
 
-INDIVIDUAL = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
-BATCH = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
+INDIVIDUAL: dict[str, object] = {"id": "a", "mode": "individual", "individualConfig": {"defaults": {}}}
+BATCH: dict[str, object] = {"id": "b", "mode": "batch", "batchConfig": {"operation": "summarize"}}
 
 
 def changed(base: dict[str, object], **fields: object) -> str:
@@ -21,8 +21,10 @@ def results(operation: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_as_json_gives_the_preset_back(preset: str):
-    assert parse(as_json(PRESETS[preset])) == PRESETS[preset]
+@pytest.mark.parametrize("camel_case", [True, False])
+def test_a_preset_as_json_gives_the_preset_back(preset: str, camel_case: bool):
+    text = PRESETS[preset].model_dump_json(by_alias=camel_case, exclude_none=True)
+    assert parse(text) == PRESETS[preset]
 
 
 def test_a_short_configuration_is_filled_with_defaults():
@@ -125,15 +127,22 @@ def test_presets_have_their_sizes():
     second = AGGRESSIVE.passes[1].individual_config
     assert second is not None
     cut_inputs, cut_results = second.defaults.tool_parameters, second.defaults.tool_results
-    assert isinstance(cut_inputs, Truncate) and cut_inputs.params.max_chars == 100
-    assert isinstance(cut_results, Truncate) and cut_results.params.max_lines == 4
+    assert isinstance(cut_inputs, TruncateOperation) and cut_inputs.params.max_chars == 100
+    assert isinstance(cut_results, TruncateOperation) and cut_results.params.max_lines == 4
+
+
+def test_a_field_in_snake_case_is_named_as_it_was_written():
+    with pytest.raises(SettingsError, match=r"passes\[0\].selection.keep_recent_count: .* \(it is -1\)"):
+        parse(changed(BATCH, selection={"keep_recent_count": -1}))
 
 
 def test_a_custom_configuration_is_used_under_its_own_name_only():
     custom = json.dumps({"passes": [BATCH]})
     assert config_of("balanced", custom) == BALANCED
     assert config_of("custom", custom) == parse(custom)
-    with pytest.raises(SettingsError, match="needs a configuration"):
+    with pytest.raises(SettingsError, match="needs smart passes"):
         config_of("custom", " ")
+    with pytest.raises(SettingsError, match=r"The smart passes cannot be used: passes\[0\].mode"):
+        config_of("custom", json.dumps({"passes": [BATCH | {"mode": "both"}]}))
     with pytest.raises(SettingsError, match="conservative, balanced, aggressive, custom"):
         config_of("fast")

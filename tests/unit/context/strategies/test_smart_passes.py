@@ -6,22 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.situation import Summariser as OtherModel
-from roo_tui.context.strategies.conditions import Progress, runs, selected
-from roo_tui.context.strategies.config import Pass, Selection
-from roo_tui.context.strategies.figures import with_bodies
-from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
-from roo_tui.context.strategies.smart import Smart
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.reduction_input import Summariser as OtherModel
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions
+from roo_tui.context.strategies.smart.config import Pass, Progress, Selection, runs, selected
+from roo_tui.context.strategies.smart.smart import SmartStrategy
+from roo_tui.context.window.thresholds import Thresholds
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
-from roo_tui.domain.errors import CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, ModelInfo, Request, Started
 from roo_tui.domain.usage import Usage
-from tests.support.fake_summariser import MODEL, Restart, Summariser, situation
+from tests.support.fake_summariser import MODEL, Restart, Summariser, inputs
 from tests.support.histories import History
 
 LONG = "".join(f"line {number} of a long output\n" for number in range(80))
@@ -75,15 +74,15 @@ def cut(**params: object) -> dict:
 async def run(
     path: tuple[Entry, ...], given: StrategyOptions, model: Summariser | None = None, **values: object
 ) -> tuple[Body, ...]:
-    now = situation(path, given.counter, **values)
-    plan = Smart().prepare(now, given)
-    return await Smart().perform(plan, now, (model or Summariser()).services(given.counter), given)
+    now = inputs(path, given.counter, **values)
+    plan = SmartStrategy().prepare(now, given)
+    return await SmartStrategy().perform(plan, now, (model or Summariser()).services(given.counter), given)
 
 
 def shown(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> dict[int, str]:
     """Return each visible result's text by its entry."""
     found = {}
-    for message in effective_history(with_bodies(path, bodies)):
+    for message in effective_history(appended(path, *bodies)):
         for block in message.blocks:
             if isinstance(block, ToolResult):
                 found[message.entry_id] = result_text(block)
@@ -145,9 +144,9 @@ def test_a_pass_runs_under_its_condition(fields: dict, progress: Progress, expec
 async def test_suppressed_results_keep_their_ids_and_places(counter: TokenCounter):
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=SUPPRESS)))
-    after = effective_history(with_bodies(history.path, bodies))
+    after = effective_history(appended(history.path, *bodies))
     assert [message.entry_id for message in after] == [message.entry_id for message in effective_history(history.path)]
-    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 gives it.]"),)
+    assert after[2].blocks == (ToolResult("c0", "[Hidden to save space. recall_history e3 returns it.]"),)
     assert shown(history.path, bodies)[21].startswith("9: line 0")
     assert len([text for text in shown(history.path, bodies).values() if text.startswith("[Hidden")]) == 8
 
@@ -183,10 +182,11 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
     history = steps()
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2))))
     assert shown(history.path, bodies)[3] == (
-        "0: line 0 of a long output\nline 1 of a long output\n… [cut to save space; recall_history e3 gives all of it]"
+        "0: line 0 of a long output\nline 1 of a long output\n"
+        "… [cut to save space; recall_history e3 returns all of it]"
     )
     bodies = await run(history.path, options(counter, individual(results=cut(maxLines=2, maxChars=9))))
-    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 gives all of it]"
+    assert shown(history.path, bodies)[3] == "0: line 0… [cut to save space; recall_history e3 returns all of it]"
     bodies = await run(history.path, options(counter, individual(results=cut(maxChars=9, addEllipsis=False))))
     assert shown(history.path, bodies)[3] == "0: line 0"
 
@@ -194,10 +194,10 @@ async def test_truncation_keeps_first_lines_then_first_characters(counter: Token
 async def test_inputs_are_measured_as_a_whole_and_their_short_strings_stay(counter: TokenCounter):
     history = steps(content="ok", given="echo " + "many words " * 100)
     bodies = await run(history.path, options(counter, individual(inputs=SUPPRESS, least=100)))
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     call = visible[1].blocks[0]
     assert isinstance(call, ToolUse)
-    assert call.input == {"command": "[Hidden to save space. recall_history e2 gives it.]"}
+    assert call.input == {"command": "[Hidden to save space. recall_history e2 returns it.]"}
     assert (call.id, call.name) == ("c0", "execute_command")
     assert metrics(bodies)[-1].operations == ("toolParameters:suppress 9",)
 
@@ -224,7 +224,7 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
     model = Summariser(["It worked."])
     bodies = await run(history.path, options(counter, individual(results=SUMMARIZE)), model)
     assert shown(history.path, bodies)[3] == (
-        "[Summary of a longer text; recall_history e3 gives all of it.]\nIt worked."
+        "[Summary of a longer text; recall_history e3 returns all of it.]\nIt worked."
     )
     (only,) = metrics(bodies)
     assert (only.model_calls, only.operations) == (8, ("toolResults:summarize 8",))
@@ -239,8 +239,8 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
 
 async def test_a_summary_that_fails_leaves_the_beginning(counter: TokenCounter):
     history = steps(3)
-    answers = [ModelError("The service is down.", status=500), "Fine."]
-    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), Summariser(answers))
+    answers = Summariser([ModelError("The service is down.", status=500), "Fine."])
+    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), answers)
     found = shown(history.path, bodies)
     assert len(found[3].partition("…")[0]) == 200
     assert found[5].endswith("Fine.")
@@ -283,7 +283,7 @@ async def test_a_batch_summary_keeps_its_ends_and_whole_pairs(counter: TokenCoun
     # 22 messages, the last 4 stay and 3 more; a cut never parts a call from its result.
     assert condense.hides == tuple(range(4, 16))
     assert model.requests[0].max_output == 400
-    visible = effective_history(with_bodies(history.path, bodies))
+    visible = effective_history(appended(history.path, *bodies))
     assert [message.source for message in visible[:5]] == ["entry", "entry", "entry", "summary", "entry"]
     assert condense.figures.tokens_after == condense.figures.tokens_before - counter.count_messages(
         effective_history(history.path)
@@ -356,7 +356,7 @@ async def test_it_stops_as_soon_as_the_target_is_reached(counter: TokenCounter):
 
 async def test_a_pass_has_a_trigger_a_stop_and_a_least_gain_of_its_own(counter: TokenCounter):
     history = steps()
-    now = situation(history.path, counter).context_tokens
+    now = inputs(history.path, counter).context_tokens
     config = individual(results=SUPPRESS) | {"thresholds": {"stopTokens": now - 1_000}}
     bodies = await run(history.path, options(counter, config))
     (only,) = metrics(bodies)
@@ -386,29 +386,31 @@ async def test_the_prelude_runs_first_and_its_switches_hold(counter: TokenCounte
 async def test_without_summaries_preparing_is_all_there_is_to_do(counter: TokenCounter):
     history = steps()
     given = options(counter, individual(results=SUPPRESS))
-    now = situation(history.path, counter)
-    plan = Smart().prepare(now, given)
-    assert plan.model_calls == 0
-    assert plan.bodies == await Smart().perform(plan, now, Summariser([ModelError("no")]).services(counter), given)
+    now = inputs(history.path, counter)
+    plan = SmartStrategy().prepare(now, given)
+    assert plan.preview.model_calls == 0
+    assert plan.bodies == await SmartStrategy().perform(
+        plan, now, Summariser([ModelError("no")]).services(counter), given
+    )
 
 
 async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCounter):
     history = steps()
     given = options(counter, individual(results=SUMMARIZE))
-    now = situation(history.path, counter)
-    plan = Smart().prepare(now, given)
-    assert (plan.model_calls, plan.bodies) == (8, ())
+    now = inputs(history.path, counter)
+    plan = SmartStrategy().prepare(now, given)
+    assert (plan.preview.model_calls, plan.bodies) == (8, ())
     model = Summariser(["word " * 50])
-    bodies = await Smart().perform(plan, now, model.services(counter), given)
+    bodies = await SmartStrategy().perform(plan, now, model.services(counter), given)
     last = bodies[-1]
     assert isinstance(last, Mask)
-    assert abs(last.figures.tokens_after - plan.tokens_after) < 30
+    assert abs(last.figures.tokens_after - plan.preview.tokens_after) < 30
 
 
 async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs(counter: TokenCounter):
     history = steps()
     given = StrategyOptions(counter, preset="custom", custom='{"passes": [{"id": "a", "mode": "x"}]}')
-    (problem,) = Smart().validate(situation(history.path, counter), given)
+    (problem,) = SmartStrategy().validate(inputs(history.path, counter), given)
     assert "passes[0].mode" in problem
 
 
@@ -424,7 +426,10 @@ async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
 
 def test_the_price_is_not_known_where_the_models_is_not(counter: TokenCounter):
     history = steps()
-    assert Smart().estimate_cost(situation(history.path, counter, model=ModelInfo("x", "y"))) is None
-    assert Smart().estimate_cost(situation(history.path, counter)) == pytest.approx(
-        (situation(history.path, counter).context_tokens + 20_000) / 1e6
+    wanted = options(counter, individual(recent=4, results=SUMMARIZE))
+    known = SmartStrategy().prepare(inputs(history.path, counter), wanted).preview
+    assert known.model_calls and known.cost_usd == pytest.approx(
+        (known.usage.input_tokens + 10 * known.usage.output_tokens) / 1e6
     )
+    unpriced = inputs(history.path, counter, model=ModelInfo("x", "y"))
+    assert SmartStrategy().prepare(unpriced, wanted).preview.cost_usd is None

@@ -8,8 +8,8 @@ import pytest
 
 from bench import strategies as bench
 from bench.bound import Shown, size_of, upper_bound
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.strategies.lossless import lossless_items
+from roo_tui.context.history.effective import Visible, effective_history, with_marker
+from roo_tui.context.strategies.lossless.lossless import lossless_items
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse
 from roo_tui.domain.entries import CallFacts, CallRecord, UserMessage
 from roo_tui.domain.markers import Mask
@@ -80,7 +80,7 @@ def test_a_mask_that_points_to_the_wrong_place_is_seen():
     items = lossless_items(path)
     total, exact = bench._rebuilt(path, (*path, replace(path[-1], id=len(path) + 1, body=Mask(items))))
     assert total == exact > 0
-    first = next(item for item in items if "lines as in" in item.placeholder)
+    first = next(item for item in items if "lines, the same as" in item.placeholder)
     wrong = replace(first, placeholder=first.placeholder.replace("from its line ", "from its line 1"))
     others = tuple(wrong if item is first else item for item in items)
     total, exact = bench._rebuilt(path, (*path, replace(path[-1], id=len(path) + 1, body=Mask(others))))
@@ -102,7 +102,7 @@ def test_recorded_conversations_are_measured_and_reported(tmp_path: Path, capsys
     assert set(ways) == {f"{way} {preset}".strip() for way, preset in bench.WAYS}
     assert all(row["order_broken"] == row["pairs_broken"] == 0 for row in answer["summary"])
     assert ways["lossless"]["tokens_freed"] > 0
-    assert ways["lossless"]["freed_of_bound_percent"] > 90
+    assert ways["lossless"]["freed_of_lossless_bound_percent"] > 90
 
 
 def test_pieces_that_are_no_strings_are_no_bytes():

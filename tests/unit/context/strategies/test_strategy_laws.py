@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.asking import CondenseError
-from roo_tui.context.effective import effective_history
-from roo_tui.context.log import Log
-from roo_tui.context.pairing import repair, with_user_blocks
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import Log, appended
+from roo_tui.context.history.pairing import repair, with_user_blocks
+from roo_tui.context.history.undo import redo_marker, undo_marker
 from roo_tui.context.strategies.plugins import built_in
 from roo_tui.context.strategies.protocol import StrategyOptions
 from roo_tui.context.strategies.runner import Runner
-from roo_tui.context.toggle import redo, undo
-from roo_tui.context.tokens import TokenCounter
+from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Image, Opaque, Text, Thinking, ToolResult, ToolUse, tool_results, tool_uses
 from roo_tui.domain.entries import (
     AssistantMessage,
@@ -27,12 +25,12 @@ from roo_tui.domain.entries import (
     Pinned,
     UserMessage,
 )
-from roo_tui.domain.errors import CondenseRefused
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, situation
+from tests.support.fake_summariser import Summariser, inputs
 
 PROVIDER, MODEL = "anthropic", "model-a"
 WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
@@ -42,13 +40,13 @@ COUNTER = TokenCounter()
 
 async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry, ...] | None:
     options = StrategyOptions(COUNTER, preset=preset or "balanced")
-    now = situation(path, COUNTER, window=1_000_000)
+    now = inputs(path, COUNTER, window=1_000_000)
     try:
         bodies = await Runner(built_in()).run(now, Summariser().services(COUNTER), options, way)
     except CondenseRefused:
         return None
     assert bodies
-    return with_bodies(path, bodies)
+    return appended(path, *bodies)
 
 
 def count(path: tuple[Entry, ...]) -> int:
@@ -115,12 +113,12 @@ async def test_any_strategies_in_a_row_can_be_taken_back_one_by_one(kind, seed, 
             log.add([marker])
     for marker_id, expected in reversed(undone):
         state = effective_history(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == expected
         assert_valid(log.path())
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, redo_marker(log.path(), marker_id))])
         assert effective_history(log.path()) == state
-        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo(log.path(), marker_id))])
+        log.add([Entry(log.path()[-1].id + 1, log.head, 0, undo_marker(log.path(), marker_id))])
     assert effective_history(log.path()) == effective_history(path)
 
 
@@ -131,9 +129,11 @@ call_ids = st.sampled_from(["t1", "t2", "call.4|x", ""])
 pictures = st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.sampled_from(["aGk=", ""]))
 of = st.sampled_from([(PROVIDER, MODEL), ("", "")])
 thoughts = st.builds(lambda text, signature, by: Thinking(text, signature, *by), words, st.sampled_from(["", "s"]), of)
-opaque = st.builds(lambda kind, by: Opaque(*by, {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of)
-inputs = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
-calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), inputs)
+opaque = st.builds(
+    lambda kind, by: Opaque(by[0], by[1], {"type": kind}), st.sampled_from(["document", "redacted_thinking"]), of
+)
+arguments = st.dictionaries(words, words | st.lists(words | st.integers(), max_size=2), max_size=2)
+calls = st.builds(ToolUse, call_ids, st.sampled_from(["read_file", "odd.name", ""]), arguments)
 results = st.builds(
     ToolResult, call_ids, words | st.lists(st.builds(Text, words) | pictures, max_size=2).map(tuple), st.booleans()
 )
@@ -157,9 +157,10 @@ def odd_bodies(draw: st.DrawFn) -> Body:
         )
         return UserMessage(blocks, source="import", calls=records)
     if kind < 9:
-        blocks = tuple(draw(st.lists(st.builds(Text, words) | calls | thoughts | opaque, max_size=3)))
-        return AssistantMessage(blocks, provider=PROVIDER, model=MODEL)
-    return draw(st.sampled_from([Pinned(1), Noted("info", "a remark"), Truncation((2, 3)), Condense((1, 2), ())]))
+        said = tuple(draw(st.lists(st.builds(Text, words) | calls | thoughts | opaque, max_size=3)))
+        return AssistantMessage(said, provider=PROVIDER, model=MODEL)
+    others: list[Body] = [Pinned(1), Noted("info", "a remark"), Truncation((2, 3)), Condense((1, 2), ())]
+    return draw(st.sampled_from(others))
 
 
 @settings(max_examples=120)

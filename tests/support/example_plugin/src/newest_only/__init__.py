@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from roo_tui.context.effective import Visible, effective_history, with_marker
-from roo_tui.context.pairing import legal_cuts
-from roo_tui.context.situation import Situation
-from roo_tui.context.strategies.figures import with_bodies
+from roo_tui.context.condense.preview import preview_of_bodies
+from roo_tui.context.history.effective import Visible, effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.history.pairing import legal_cuts
+from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies.protocol import (
-    Happening,
-    Plan,
     Strategy,
+    StrategyEvent,
     StrategyOptions,
-    Thresholds,
+    StrategyPlan,
     Verdict,
 )
+from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Reduction, Truncation
@@ -32,60 +33,53 @@ class NewestOnly:
     enabled: bool = True
     priority: int = 90
 
-    def should_activate(self, situation: Situation) -> bool:
-        return len(effective_history(situation.path)) > KEPT + 1
+    def validate(self, inputs: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
+        return () if len(effective_history(inputs.path)) > KEPT + 1 else ("There are not enough messages yet.",)
 
-    def estimate_cost(self, situation: Situation) -> float | None:
-        return 0.0
-
-    def validate(self, situation: Situation, options: StrategyOptions) -> tuple[str, ...]:
-        return () if self.should_activate(situation) else ("There are not enough messages yet.",)
-
-    def prepare(self, situation: Situation, options: StrategyOptions) -> Plan:
-        visible = effective_history(situation.path)
+    def prepare(self, inputs: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        visible = effective_history(inputs.path)
         cuts = [cut for cut in legal_cuts(visible) if 1 <= cut <= len(visible) - KEPT]
         if len(cuts) < 2:
             raise CondenseRefused("There is nothing that could be hidden.")
         marker = Truncation(tuple(message.entry_id for message in visible[cuts[0] : cuts[-1]]), reason="Newest only.")
-        count = options.counter.count_messages
-        after = situation.after(count(visible), count(with_marker(situation.path, marker)))
-        figures = Reduction(situation.trigger, self.id, "", situation.context_tokens, after, situation.ratio)
-        return Plan(self.id, situation.context_tokens, after, (replace(marker, figures=figures),))
+        preview = preview_of_bodies(inputs, self.id, (marker,), options.counter)
+        figures = Reduction(inputs.trigger, self.id, "", preview.tokens_before, preview.tokens_after, inputs.ratio)
+        return StrategyPlan(preview, (replace(marker, figures=figures),))
 
 
 class HalfWindow:
     """A condense stops at half of the window unless somebody said otherwise."""
 
-    def resolve(self, situation: Situation, strategy_id: str, thresholds: Thresholds) -> Thresholds:
-        return thresholds.over(Thresholds(stop_tokens=situation.limits.window // 2))
+    def resolve(self, inputs: ReductionInput, strategy_id: str, thresholds: Thresholds) -> Thresholds:
+        return thresholds.over(Thresholds(stop_tokens=inputs.limits.window // 2))
 
 
 class InFrench:
     """Summaries are written in French."""
 
-    def prompt(self, situation: Situation, strategy_id: str, prompt: str) -> str:
+    def prompt(self, inputs: ReductionInput, strategy_id: str, prompt: str) -> str:
         return f"{prompt or 'Summarise the conversation.'} Write in French.".strip()
 
 
 class NewestFirst:
     """Truncation takes the newest of the old units first."""
 
-    def order(self, situation: Situation, units: Sequence[tuple[Visible, ...]]) -> Iterable[int]:
+    def order(self, inputs: ReductionInput, units: Sequence[tuple[Visible, ...]]) -> Iterable[int]:
         return reversed(range(len(units)))
 
 
 class SmallFirst:
     """What is free comes first while the context is small."""
 
-    def select(self, situation: Situation, strategies: Sequence[Strategy], chosen: str) -> str:
-        return "newest-only" if situation.context_tokens < 2_000 else chosen
+    def select(self, inputs: ReductionInput, strategies: Sequence[Strategy], chosen: str) -> str:
+        return "newest-only" if inputs.context_tokens < 2_000 else chosen
 
 
 class KeepsThree:
     """At least three messages must be left."""
 
-    def check(self, situation: Situation, bodies: Sequence[Body]) -> Verdict:
-        left = len(effective_history(with_bodies(situation.path, bodies)))
+    def check(self, inputs: ReductionInput, bodies: Sequence[Body]) -> Verdict:
+        left = len(effective_history(appended(inputs.path, *bodies)))
         return Verdict(left >= 3, () if left >= 3 else (f"only {left} messages would be left",), min(1.0, left / 10))
 
 
@@ -95,8 +89,8 @@ class Notebook:
 
     seen: list[str] = field(default_factory=list)
 
-    def happened(self, happening: Happening) -> None:
-        self.seen.append(f"{happening.event} {happening.strategy}")
+    def on_event(self, event: StrategyEvent) -> None:
+        self.seen.append(f"{event.kind} {event.strategy}")
 
 
 notebook = Notebook()

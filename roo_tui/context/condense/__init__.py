@@ -1,0 +1,22 @@
+"""Condensing: a summary takes the place of older messages.
+
+Start with `steps` (prepare, perform, carry out), then `request` (what is asked) and `marker` (what is appended).
+"""
+
+from roo_tui.context.condense.attachments import outlines_of, receipt_block, split_summary
+from roo_tui.context.condense.background import swapped_in
+from roo_tui.context.condense.marker import LOW_YIELD
+from roo_tui.context.condense.outline import outline_summary
+from roo_tui.context.condense.request import prefix_hash
+from roo_tui.context.condense.steps import condense
+
+__all__ = [
+    "LOW_YIELD",
+    "condense",
+    "outline_summary",
+    "outlines_of",
+    "prefix_hash",
+    "receipt_block",
+    "split_summary",
+    "swapped_in",
+]

@@ -1,0 +1,33 @@
+"""A condense made in the background: of a prefix that stood still, while the conversation went on.
+
+frozen     u1 a2 t3 a4 t5                     condensed meanwhile
+now        u1 a2 t3 a4 t5 a6 t7               -> [summary] a6 t7, if nothing of the prefix was touched
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.entries import Entry
+from roo_tui.domain.markers import Condense
+
+
+def swapped_in(
+    marker: Condense, path: Sequence[Entry], counter: TokenCounter, *, context_tokens: int, ratio: float
+) -> Condense | None:
+    """Return the marker with the figures of this moment, None where it no longer fits the path.
+
+    It fits while the path still begins with what it hides (the person did not rewind), all of that is visible (no other
+    condense or truncation came first), and the count goes down. `context_tokens` are the context tokens now.
+    """
+    visible = effective_history(path)
+    shown = {message.entry_id for message in visible}
+    if not marker.hides or not shown.issuperset(marker.hides):
+        return None
+    raw_before, raw_after = counter.count_messages(visible), counter.count_messages(with_marker(path, marker))
+    if raw_after >= raw_before:
+        return None
+    after = context_tokens - round(ratio * (raw_before - raw_after))
+    figures = replace(marker.figures, tokens_before=context_tokens, tokens_after=after, ratio=ratio)
+    return replace(marker, figures=figures)

@@ -1,0 +1,176 @@
+"""Staged condense: a history too long for one request is summarised in parts, and the notes are merged.
+
+    history     [ part 1 ][ part 2 ][ part 3 ]
+    requests    notes 1   notes 2   notes 3     -> one request with all notes: the summary
+
+Parts follow one another message by message; a message too long for a part is cut into pieces. Notes that are too long
+together are summarised in parts again.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from roo_tui.context.condense.summary_call import ask
+from roo_tui.context.history.as_text import as_text
+from roo_tui.context.history.effective import Visible
+from roo_tui.context.history.pairing import repair, with_user_blocks
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.blocks import Message, Text
+from roo_tui.domain.errors import CondenseError, HistoryTooLong
+from roo_tui.domain.requests import Request
+from roo_tui.domain.usage import Usage
+from roo_tui.prompt_files import render
+
+MOST_PARTS = 200
+_MOST_NOTES = 8_000
+_LEAST_NOTES = 400
+# Counts of another tokenizer are not exact, and a part that is refused costs the whole condense.
+_FILLED = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The parts of a history, each the messages of one request, and the room the notes on each may take.
+
+    `merging_raw` are the raw tokens that notes may take together in the request that merges them.
+    """
+
+    parts: tuple[tuple[Message, ...], ...]
+    part_tokens: tuple[int, ...]
+    notes_tokens: int
+    merging_raw: int
+    instruction: str
+
+
+def stages(hidden: Sequence[Visible], instruction: str, given: ReductionInput, counter: TokenCounter) -> Stages:
+    """Return the parts in which a history is summarised by the model that writes summaries.
+
+    Raises:
+        HistoryTooLong: there would be too many parts, or the window is too small for any.
+    """
+    writer = given.writer
+    notes = max(_LEAST_NOTES, min(_MOST_NOTES, writer.window // 10, given.limits.reserved))
+    asking = counter.count_request(_system(), (), _asked((), _part_words(99, 99)))
+    merging = counter.count_request(_system(), (), _asked((), _merge_words(instruction)))
+    room = int((writer.window * _FILLED - notes) / writer.ratio) - asking
+    merging_raw = int((writer.window * _FILLED - notes) / writer.ratio) - merging
+    texts = as_text(hidden, images=False)
+    total = counter.count_messages(texts)
+    if min(room, merging_raw) < 4 * notes / writer.ratio or total > room * MOST_PARTS:
+        raise HistoryTooLong(
+            f"The history is too long to be summarised: {round(writer.ratio * total):,} tokens, and the context window "
+            f"of {writer.model.id} holds {writer.window:,}. Truncate or rewind, or choose a model with a larger window."
+        )
+    parts = _parts(texts, room, counter)
+    return Stages(
+        tuple(repair(part) for part in parts),
+        tuple(round(writer.ratio * (counter.count_messages(part) + asking)) for part in parts),
+        notes,
+        merging_raw,
+        instruction,
+    )
+
+
+def usage_of(plan: Stages, summary_tokens: int) -> Usage:
+    """Return what the requests of all parts and the merging one will use, as far as can be told."""
+    notes = len(plan.parts) * min(plan.notes_tokens, summary_tokens)
+    return Usage(input_tokens=sum(plan.part_tokens) + notes, output_tokens=notes + summary_tokens)
+
+
+async def merging_request(plan: Stages, given: ReductionInput, services: ReductionServices, max_output: int) -> Request:
+    """Ask for the notes on each part, one after another, and return the request that merges them.
+
+    Raises:
+        CondenseError: the model failed on a part, answered nothing or with a tool call, or its notes get no shorter.
+    """
+    notes = await _notes(plan, given, services)
+    size = services.counter.count_blocks(notes)
+    while size > plan.merging_raw:
+        again = [Visible(0, "user", (block,)) for block in notes]
+        plan = await asyncio.to_thread(stages, again, plan.instruction, given, services.counter)
+        notes, before = await _notes(plan, given, services), size
+        size = services.counter.count_blocks(notes)
+        if size >= before:
+            message = (
+                f"The notes on the parts of the history get no shorter than {round(given.writer.ratio * size):,} "
+                "tokens, too many to be merged. Truncate or rewind, or choose a model with a larger window."
+            )
+            raise CondenseError(failed(given, services, message))
+    messages = (Message("user", (*notes, Text(_merge_words(plan.instruction)))),)
+    return Request(messages, _system(), max_output=max_output, cache=False)
+
+
+async def _notes(plan: Stages, given: ReductionInput, services: ReductionServices) -> tuple[Text, ...]:
+    count = len(plan.parts)
+    notes = []
+    for number, messages in enumerate(plan.parts, 1):
+        words = _part_words(number, count)
+        request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
+        answer = await ask(request, given, services)
+        text = _cut(answer.text, plan.notes_tokens, given, services.counter)
+        notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
+    return tuple(notes)
+
+
+def _system() -> tuple[str, ...]:
+    return (render("condense/system", guard=render("condense/guard")),)
+
+
+def _part_words(number: int, parts: int) -> str:
+    return render("condense_staged/part", number=number, parts=parts)
+
+
+def _merge_words(instruction: str) -> str:
+    return render("condense_staged/merge", instruction=instruction)
+
+
+def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
+    return with_user_blocks(messages, (Text(words),))
+
+
+def _cut(text: str, tokens: int, given: ReductionInput, counter: TokenCounter) -> str:
+    """Return notes that keep to their room; a model that ignores its output limit must not break the merging."""
+    raw = counter.count_text(text)
+    most = tokens / given.writer.ratio
+    return text if raw <= most * 1.1 else text[: int(len(text) * most / raw)]
+
+
+def _parts(messages: Iterable[Visible], room: int, counter: TokenCounter) -> list[list[Visible]]:
+    """Return the messages in runs of at most `room` raw tokens."""
+    parts: list[list[Visible]] = []
+    left = 0
+    for message in messages:
+        for piece in _pieces(message, room, counter):
+            size = counter.count_blocks(piece.blocks)
+            if not parts or size > left:
+                parts.append([])
+                left = room
+            parts[-1].append(piece)
+            left -= size
+    return parts
+
+
+def _pieces(message: Visible, room: int, counter: TokenCounter) -> list[Visible]:
+    """Return the message itself where it fits into a part, else as messages of slices of its text."""
+    if counter.count_blocks(message.blocks) <= room:
+        return [message]
+    pieces: list[Visible] = []
+    for block in message.blocks:
+        slices = _slices(block.text, room - 50, counter) if isinstance(block, Text) else []
+        for number, text in enumerate(slices, 1):
+            shown = text
+            if len(slices) > 1:
+                shown = render("condense_staged/piece", number=number, pieces=len(slices), text=text)
+            pieces.append(Visible(message.entry_id, message.role, (Text(shown),)))
+    return pieces
+
+
+def _slices(text: str, room: int, counter: TokenCounter) -> list[str]:
+    if counter.count_text(text) <= room:
+        return [text]
+    middle = len(text) // 2
+    if middle == 0:
+        return [text]
+    return [*_slices(text[:middle], room, counter), *_slices(text[middle:], room, counter)]

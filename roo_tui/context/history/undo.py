@@ -1,0 +1,76 @@
+"""Undo and redo of markers: which can be switched, and the toggle that does it."""
+
+from collections.abc import Sequence
+
+from roo_tui.context.history.effective import active_markers, covering
+from roo_tui.domain.entries import Entry
+from roo_tui.domain.errors import CommandRefused
+from roo_tui.domain.ids import EntryId, entry_ref
+from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
+
+
+def undo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
+    """Return the toggle that switches a marker off; None means the one that was last made or switched on.
+
+    Raises:
+        CommandRefused: there is no such marker on the path, it is off, or a later one covers it.
+    """
+    return _switch(path, marker_id, on=False)
+
+
+def redo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
+    """Return the toggle that switches a marker on again; None means the one that was last switched off.
+
+    Raises:
+        CommandRefused: there is no such marker on the path, it is on, or a later one covers it.
+    """
+    return _switch(path, marker_id, on=True)
+
+
+def newest_switchable(path: Sequence[Entry], *, on: bool) -> EntryId | None:
+    """Return the marker that was switched last and can be switched back: to `on`. None if there is none."""
+    active = active_markers(path)
+    seen: set[EntryId] = set()
+    for entry in reversed(path):
+        body = entry.body
+        if isinstance(body, Condense | Truncation | Mask):
+            marker_id = entry.id
+        elif isinstance(body, Toggle):
+            marker_id = body.marker_id
+        else:
+            continue
+        if marker_id not in seen:
+            seen.add(marker_id)
+            if (marker_id in active) != on and _is_marker(path, marker_id) and covering(path, marker_id) is None:
+                return marker_id
+    return None
+
+
+def _switch(path: Sequence[Entry], marker_id: EntryId | None, *, on: bool) -> Toggle:
+    if marker_id is None:
+        newest = newest_switchable(path, on=on)
+        if newest is None:
+            raise CommandRefused(
+                "There is nothing to redo: no change to the context was undone here."
+                if on
+                else "There is nothing to undo: the context was not condensed, truncated or masked here."
+            )
+        return Toggle(newest, on)
+    if not _is_marker(path, marker_id):
+        raise CommandRefused(
+            f"{entry_ref(marker_id)} is no condense, truncation or mask of this conversation; choose its row in the "
+            "transcript."
+        )
+    if (marker_id in active_markers(path)) == on:
+        raise CommandRefused(
+            f"{entry_ref(marker_id)} is in force already." if on else f"{entry_ref(marker_id)} is undone already."
+        )
+    if (outer := covering(path, marker_id)) is not None:
+        raise CommandRefused(
+            f"{entry_ref(marker_id)} lies under a later change to the context; undo {entry_ref(outer)} first."
+        )
+    return Toggle(marker_id, on)
+
+
+def _is_marker(path: Sequence[Entry], marker_id: EntryId) -> bool:
+    return any(entry.id == marker_id and isinstance(entry.body, Condense | Truncation | Mask) for entry in path)

@@ -1,0 +1,221 @@
+"""Runs of equal lines: 20 or more that stand somewhere else in the same order once line numbers are removed.
+
+    e5    10 | def f():        e9     1 | def f():         e5    [20 lines, the same as e9 from its line 1 on, …]
+          11 |     x = 1              2 |     x = 1
+          …                           …
+
+Texts are given one after the other. Each is compared with what is kept of those before it (and of its own
+beginning), then what is kept of it can be what a later one repeats. So what a run points to is never masked itself.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice, takewhile
+from typing import Literal, NamedTuple
+
+RUN = 20
+# A run of 20 lines anywhere in a kept text contains one whole block of 10 that was put into the index.
+_BLOCK = 10
+_MOST_PLACES = 8
+NUMBER = re.compile(r"^[ \t]*[0-9]+(?: \| ?|→|\t|:)", re.MULTILINE)
+_PARTS = re.compile(r"([ ]*)([0-9]+)(.*)", re.DOTALL)
+
+Mode = Literal["same", "numbered", "bare"]
+
+
+class Run(NamedTuple):
+    """Lines `first` to `first + length` (from 0) of a text equal `length` lines of text `of` from its line `at` on.
+
+    `mode` is how to write them: as they are there, numbered from `number` on, or without the numbers they have there.
+    """
+
+    first: int
+    length: int
+    of: int
+    at: int
+    mode: Mode
+    number: str = ""
+
+
+class Lines:
+    """A text's lines: without line numbers, as numbers that are equal for equal lines, and as they are."""
+
+    __slots__ = ("_raw", "bare", "ids", "text")
+
+    def __init__(self, text: str, bare: list[str], ids: list[int]) -> None:
+        self.text, self.bare, self.ids = text, bare, ids
+        self._raw: list[str] | None = None
+
+    @property
+    def raw(self) -> list[str]:
+        if self._raw is None:
+            self._raw = self.text.split("\n")
+        return self._raw
+
+
+class _Segment:
+    """Lines of one text that are kept; `end` grows while the text is being read."""
+
+    __slots__ = ("end", "start", "text")
+
+    def __init__(self, text: int, start: int, end: int) -> None:
+        self.text, self.start, self.end = text, start, end
+
+
+class Repeats:
+    """What was kept so far, and what of a new text repeats it."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self._texts: list[Lines] = []
+        self._blocks: dict[int, list[tuple[_Segment, int]]] = {}
+        # Two lines of each block in the index; most lines of a new text are ruled out by them.
+        self._heads: set[int] = set()
+
+    def keep(self, text: str) -> int:
+        """Keep all of a text and return its number."""
+        lines, number = self._add(text)
+        self._index(_Segment(number, 0, len(lines.ids)), 0, len(lines.ids))
+        return number
+
+    def runs(self, text: str) -> tuple[int, list[Run]]:
+        """Return the text's number and its runs, in order and apart; the rest of it is kept."""
+        lines, number = self._add(text)
+        found: list[Run] = []
+        segment = _Segment(number, 0, 0)
+        indexed = go_on = 0
+        ids = lines.ids
+        for at in self._candidates(ids):
+            if at < go_on:
+                continue
+            # Later than two blocks back, so that a run found here and extended backwards does not reach into it.
+            indexed = self._index(segment, indexed, at - 1 - _BLOCK)
+            if _head(ids, at) not in self._heads:
+                continue
+            segment.end = at
+            run, looked_to = self._longest(lines, at, segment)
+            if run is None:
+                # Equal lines that cannot be written again exactly are not looked at line by line.
+                go_on = max(at + 1, looked_to)
+                continue
+            found.append(run)
+            segment.end = run.first
+            self._index(segment, indexed, run.first)
+            indexed = go_on = run.first + run.length
+            segment = _Segment(number, go_on, go_on)
+        segment.end = len(ids)
+        self._index(segment, indexed, segment.end)
+        return number, found
+
+    def _candidates(self, ids: list[int]) -> list[int]:
+        """Return the lines at which a block that is known, or that this text itself brought, may begin."""
+        heads = [first << 32 | other for first, other in zip(ids[: 1 - _BLOCK], ids[5:], strict=False)]
+        once: set[int] = set()
+        again = {head for head in heads if head in once or once.add(head)}  # type: ignore[func-returns-value]
+        again |= once & self._heads
+        return [at for at, head in enumerate(heads) if head in again] if again else []
+
+    def _add(self, text: str) -> tuple[Lines, int]:
+        bare = NUMBER.sub("", text).split("\n")
+        lines = Lines(text, bare, list(map(self._numbers.__getitem__, bare)))
+        self._texts.append(lines)
+        return lines, len(self._texts) - 1
+
+    def _index(self, segment: _Segment, start: int, end: int) -> int:
+        """Put the whole blocks between two lines into the index; return where the next one begins."""
+        ids = self._texts[segment.text].ids
+        while start + _BLOCK <= end:
+            places = self._blocks.setdefault(hash(tuple(ids[start : start + _BLOCK])), [])
+            if len(places) < _MOST_PLACES:
+                places.append((segment, start))
+                self._heads.add(_head(ids, start))
+            start += _BLOCK
+        return start
+
+    def _longest(self, lines: Lines, at: int, segment: _Segment) -> tuple[Run | None, int]:
+        """Return the longest run around line `at`, not before the segment that is being read.
+
+        Also the line before which there is none where equal lines were found but no run.
+        """
+        best: Run | None = None
+        looked_to = 0
+        block = lines.ids[at : at + _BLOCK]
+        for place in self._blocks.get(hash(tuple(block)), ()):
+            if self._texts[place[0].text].ids[place[1] : place[1] + _BLOCK] != block:
+                continue
+            first, there, count = self._extended(lines, at, segment.start, *place)
+            if count >= RUN and (best is None or count > best.length):
+                looked_to = max(looked_to, first + count)
+                for run in self._written(lines, first, place[0].text, there, count):
+                    if best is None or run.length > best.length:
+                        best = run
+        return best, looked_to
+
+    def _extended(self, lines: Lines, at: int, lowest: int, other: _Segment, there: int) -> tuple[int, int, int]:
+        """Return the first line here, the first line there, and how many lines from there on are equal."""
+        ids, theirs = lines.ids, self._texts[other.text].ids
+        first, begin = at, there
+        own = theirs is ids
+        while first > lowest and begin > other.start and ids[first - 1] == theirs[begin - 1]:
+            first, begin = first - 1, begin - 1
+        end, stop = at + _BLOCK, there + _BLOCK
+        # Within one text, what is pointed to ends before the run begins.
+        limit = min(other.end, first) if own else other.end
+        while end < len(ids) and stop < limit and ids[end] == theirs[stop]:
+            end, stop = end + 1, stop + 1
+        return (first, begin, end - first) if stop <= limit else (first, begin, 0)
+
+    def _written(self, lines: Lines, first: int, of: int, there: int, count: int) -> Iterator[Run]:
+        """Yield the runs among equal lines that can be written again exactly, in each way to do so."""
+        source = self._texts[of]
+        raw, bare = lines.raw[first : first + count], source.bare[there : there + count]
+        for start, end in _agreeing(raw, source.raw[there : there + count]):
+            yield Run(first + start, end - start, of, there + start, "same")
+        for start, end in _agreeing(raw, bare):
+            yield Run(first + start, end - start, of, there + start, "bare")
+        start = 0
+        while start + RUN <= count:
+            number = NUMBER.match(raw[start])
+            if number is not None:
+                length = _equal(islice(raw, start, None), numbered(islice(bare, start, None), number[0]))
+                if length >= RUN:
+                    yield Run(first + start, length, of, there + start, "numbered", number[0])
+                start += max(length, 1)
+            else:
+                start += 1
+
+
+def _head(ids: list[int], at: int) -> int:
+    """Return two lines of the block at a line as one number."""
+    return ids[at] << 32 | ids[at + 5]
+
+
+def numbered(bare: Iterable[str], first: str) -> Iterator[str]:
+    """Yield lines with numbers before them: `first` is what stands before the first one, such as `  9 | `."""
+    found = _PARTS.fullmatch(first)
+    if found is None:
+        yield from bare
+        return
+    width = len(found[1]) + len(found[2])
+    for number, line in enumerate(bare, int(found[2])):
+        yield f"{number:>{width}}{found[3]}{line}"
+
+
+def _agreeing(raw: list[str], again: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches (first, end) of at least 20 lines that come out right."""
+    start = 0
+    if raw != again:
+        for at, (line, other) in enumerate(zip(raw, again, strict=True)):
+            if line != other:
+                if at - start >= RUN:
+                    yield start, at
+                start = at + 1
+    if len(raw) - start >= RUN:
+        yield start, len(raw)
+
+
+def _equal(lines: Iterable[str], others: Iterable[str]) -> int:
+    """Return how many lines are equal from the first one on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=True)))

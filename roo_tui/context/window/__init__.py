@@ -1,0 +1,44 @@
+"""The context window: how full it is, when a condense is due, and what a provider says about its limits.
+
+Start with `policy` (when) and `tokens` (how much).
+"""
+
+from roo_tui.context.window.breakdown import break_down
+from roo_tui.context.window.overflow import Overflow, recognise, stated_output_limit
+from roo_tui.context.window.policy import (
+    HIGHEST_THRESHOLD,
+    AutoThreshold,
+    Decision,
+    Limits,
+    auto_threshold,
+    decide,
+    left_by_condense,
+    limits,
+    notice_at,
+    recent_growth,
+)
+from roo_tui.context.window.thresholds import Thresholds, thresholds_of
+from roo_tui.context.window.tokens import Calibration, TokenCounter, context_tokens, cost
+
+__all__ = [
+    "HIGHEST_THRESHOLD",
+    "AutoThreshold",
+    "Calibration",
+    "Decision",
+    "Limits",
+    "Overflow",
+    "Thresholds",
+    "TokenCounter",
+    "auto_threshold",
+    "break_down",
+    "context_tokens",
+    "cost",
+    "decide",
+    "left_by_condense",
+    "limits",
+    "notice_at",
+    "recent_growth",
+    "recognise",
+    "stated_output_limit",
+    "thresholds_of",
+]

@@ -1,0 +1,50 @@
+"""Undo and redo: of condenses, truncations and masks (by toggles) and of rewinds (by moves of the head)."""
+
+from roo_tui.context.history import newest_switchable, redo_marker, undo_marker
+from roo_tui.domain.entries import Entry
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.markers import Toggle
+from roo_tui.engine.session import Session
+
+
+async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
+    """Take back this marker, or (None) the newest change that is in force: a marker or a rewind.
+
+    Raises:
+        CommandRefused: nothing to undo, or a later marker covers this one (it is named).
+    """
+    path = session.task.log.path()
+    move = session.rewinding.can_undo() if marker_id is None else None
+    if move is not None and move.at_ms >= _switched_at(path, on=False):
+        await session.context.forget_background()
+        await session.rewinding.undo(move, overwrite=overwrite)
+        await session.gauge.refresh()
+    else:
+        await session.context.toggle(undo_marker(path, marker_id))
+
+
+async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
+    """Bring back this marker, or (None) what was undone last.
+
+    Raises:
+        CommandRefused: nothing was undone, or a later marker covers this one.
+    """
+    path = session.task.log.path()
+    move = session.rewinding.can_redo() if marker_id is None else None
+    if move is not None and move.at_ms >= _switched_at(path, on=True):
+        await session.context.forget_background()
+        await session.rewinding.redo(move, overwrite=overwrite)
+        await session.gauge.refresh()
+    else:
+        await session.context.toggle(redo_marker(path, marker_id))
+
+
+def _switched_at(path: tuple[Entry, ...], *, on: bool) -> int:
+    """Return when the marker was last made or switched that would be switched now; -1 if there is none."""
+    marker_id = newest_switchable(path, on=on)
+    times = [
+        entry.at_ms
+        for entry in path
+        if entry.id == marker_id or (isinstance(entry.body, Toggle) and entry.body.marker_id == marker_id)
+    ]
+    return max(times, default=-1)
