@@ -79,7 +79,7 @@ class Engine:
             auto_approve=auto_approve,
             headless=headless,
         )
-        self.read = Reader(self._runtime, self._jobs, lambda: self._session)
+        self.read = Reader(self._runtime, lambda: self._session)
 
     # Life.
 
