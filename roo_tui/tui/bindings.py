@@ -1,8 +1,7 @@
 """Keys, slash completion, footer and palette, all made from the one table of commands."""
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from textual.binding import Binding, BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
@@ -75,7 +74,7 @@ class CommandProvider(Provider):
             if score > 0:
                 yield Hit(score, _title(command), self._run(command), text=command.title, help=command.help)
 
-    def _run(self, command: Command) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _run(self, command: Command) -> Callable[[], Awaitable[None]]:
         return partial(self.screen.run_action, f"run_command('{command.id}')")
 
 

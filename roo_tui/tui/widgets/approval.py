@@ -1,6 +1,6 @@
 """An approval: what a tool wants to do, why it asks, and the keys that decide."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.theme import Theme
 from textual.widgets import Button, Input, Static
 
 from roo_tui.domain.events import Approval, Question
@@ -40,7 +41,7 @@ class ToolBody(ScrollView, can_focus=False):
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, self._theme_changed)
 
-    def _theme_changed(self, _: Any) -> None:
+    def _theme_changed(self, _: Theme) -> None:
         self._drawn_for = (0, "")
         self.refresh(layout=True)
 

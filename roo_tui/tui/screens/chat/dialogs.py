@@ -6,8 +6,8 @@ Every screen is imported where it is opened. What the engine refuses is raised a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from roo_tui.domain.errors import RooError, WouldOverwrite
 from roo_tui.engine_api import EngineApi, SettingsChanges, SettingsView
@@ -121,7 +121,7 @@ async def redo(chat: ChatPort, _: str) -> None:
     await _confirm_overwrite(chat, _ready(chat).redo)
 
 
-async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Coroutine[Any, Any, None]]) -> None:
+async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
     """Make a change; files that the user changed are overwritten only after a question."""
     try:
         await change()

@@ -1,7 +1,6 @@
 """A scroll view over a row list: what is on the screen, where it stays, what of it is painted anew."""
 
 from itertools import islice
-from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -48,12 +47,12 @@ class RowListView(ScrollView):
         self._theme_key: object = None
         self._thumb = (-1, -1, -1)
 
-    def scroll_end(self, *_args: Any, **_options: Any) -> None:
+    def scroll_end(self, *_args: object, **_options: object) -> None:
         """Go to the end and follow it."""
         self._follow = True
         self._flush()
 
-    def scroll_home(self, *_args: Any, **_options: Any) -> None:
+    def scroll_home(self, *_args: object, **_options: object) -> None:
         """Go to the first row."""
         first = self._list.layout.next_box(0)
         if first is not None:

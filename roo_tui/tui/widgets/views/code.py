@@ -26,7 +26,7 @@ _BLOCK_COMMENTS = frozenset(
 )
 
 
-_Tokens = tuple[tuple[str, Any], ...]
+_Tokens = tuple[tuple[str, object], ...]
 _State = tuple[str, ...]
 
 
@@ -77,7 +77,7 @@ class LineLexer:
 @lru_cache(maxsize=8_192)
 def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
     """Return the tokens of a line that begins in a state, and the state after it; the same lines come often."""
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, object]] = []
     known = lexer(language)
     states = _states(known)
     try:
@@ -91,7 +91,7 @@ def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
 
 def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
     """Run the loop of Pygments' `RegexLexer`, which keeps its state to itself."""
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, object]] = []
     stack, at = list(state), 0
     rules = states[stack[-1]]
     still = 0
@@ -175,7 +175,7 @@ def language_of(path: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _comment() -> Any:
+def _comment() -> object:
     from pygments.token import Comment  # type: ignore[import-untyped]
 
     return Comment
@@ -207,12 +207,12 @@ _STYLES = (
 
 
 @lru_cache(maxsize=512)
-def _style_name(kind: Any) -> str:
+def _style_name(kind: object) -> str:
     name = str(kind).removeprefix("Token.")
     return next((style for prefix, style in _STYLES if name == prefix or name.startswith(prefix + ".")), "text")
 
 
-def style_of(kind: Any, palette: Palette) -> Style:
+def style_of(kind: object, palette: Palette) -> Style:
     """Return the style of a token type."""
     return palette.text if kind is None else getattr(palette, _style_name(kind))
 
@@ -246,7 +246,7 @@ class Code:
         return Code([line], self.language, [self._lexer.copy().tokens(line)])
 
 
-def _styled(tokens: Sequence[tuple[str, Any]], palette: Palette) -> list[Span]:
+def _styled(tokens: Sequence[tuple[str, object]], palette: Palette) -> list[Span]:
     return [(text.rstrip("\n"), style_of(kind, palette)) for text, kind in tokens if text and text != "\n"]
 
 

@@ -1,9 +1,11 @@
 """Markdown as pieces: each block of a text is drawn alone; a fence of code is coloured line by line."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -11,6 +13,10 @@ from rich.style import Style
 from roo_tui.tui.widgets.views.canvas import Blank, Canvas, Line, RowPiece, Span, crop, estimate_lines, fold_cells, wrap
 from roo_tui.tui.widgets.views.code import PIECE_LINES, Code, CodePiece, LineLexer
 from roo_tui.tui.widgets.views.markdown_blocks import MarkdownBlock, split
+
+if TYPE_CHECKING:  # only names: the parser is imported when the first text is drawn
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 
 def markdown_pieces(text: str, indent: int = 0) -> list[RowPiece]:
@@ -56,7 +62,7 @@ class Flow:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Any:
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -94,7 +100,7 @@ class _Drawing:
     _saved: list[list[Span]] = field(default_factory=list)
     _quotes: int = 0
 
-    def block(self, tokens: Sequence[Any]) -> list[Line]:
+    def block(self, tokens: Sequence[Token]) -> list[Line]:
         """Return the lines of one block."""
         heading = ""
         at = 0
@@ -171,7 +177,7 @@ class _Drawing:
             for part in fold_cells(spans, self._room() - 1):
                 self._put([[(" ", palette.text), *part]], palette.code_background)
 
-    def _inline(self, tokens: Iterable[Any], style: Style) -> list[Span]:
+    def _inline(self, tokens: Iterable[Token], style: Style) -> list[Span]:
         palette = self.canvas.palette
         spans: list[Span] = []
         styles = [style]
@@ -201,7 +207,7 @@ class _Drawing:
                     spans.append((token.content, styles[-1]))
         return spans
 
-    def _table(self, tokens: Sequence[Any]) -> None:
+    def _table(self, tokens: Sequence[Token]) -> None:
         palette = self.canvas.palette
         rows: list[list[list[Span]]] = []
         for token in tokens:
@@ -259,7 +265,7 @@ def _aligned(spans: Sequence[Span], width: int, alignment: str, style: Style) ->
 
 
 @lru_cache(maxsize=256)
-def _link(target: Any) -> Style:
+def _link(target: str | int | float | None) -> Style:
     """Return a hyperlink for web addresses; other targets are only underlined."""
     href = str(target or "")
     return Style(link=href) if href.startswith(("https://", "http://")) and href.isprintable() else Style()
