@@ -79,7 +79,7 @@ class Engine:
             auto_approve=auto_approve,
             headless=headless,
         )
-        self.read = Reader(self._runtime, self._jobs, lambda: self._session)
+        self.read = Reader(self._runtime, lambda: self._session)
 
     # Life.
 
@@ -216,9 +216,9 @@ class Engine:
         """Answer a question; one that is no longer open is ignored."""
         self._runtime.questions.answer(question_id, option_id, text)
 
-    def cancel(self) -> None:
-        """Interrupt the turn or condense that runs. What was streamed is kept. Returns at once."""
-        self._jobs.cancel()
+    def cancel(self) -> bool:
+        """Interrupt the turn or condense that runs; what was streamed is kept. Return whether there was any."""
+        return self._jobs.cancel()
 
     # Context.
 

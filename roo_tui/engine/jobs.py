@@ -28,11 +28,14 @@ class Jobs:
         self._running.add_done_callback(_log_failure)
         return self._running
 
-    def cancel(self) -> None:
-        """Interrupt what runs, once; returns at once."""
-        if self._running is not None and self.busy and not self._cancelled:
+    def cancel(self) -> bool:
+        """Interrupt what runs, once, without waiting for its end. Return whether anything runs."""
+        if self._running is None or not self.busy:
+            return False
+        if not self._cancelled:
             self._cancelled = True
             self._running.cancel()
+        return True
 
     async def idle(self) -> None:
         """Wait until nothing runs, what begins meanwhile included."""

@@ -30,6 +30,8 @@ from roo_tui.domain.views import (
     TodoView,
     ToolRow,
     UserRow,
+    block_key,
+    call_key,
 )
 
 _ATTACHMENTS = (
@@ -99,7 +101,7 @@ class TranscriptRows:
                 rows = []
                 if with_results:
                     rows = [
-                        row(self._call_body(self._calls[block.tool_use_id]), f"call:{block.tool_use_id}")
+                        row(self._call_body(self._calls[block.tool_use_id]), call_key(block.tool_use_id))
                         for block in message.blocks
                         if isinstance(block, ToolResult) and block.tool_use_id in self._calls
                     ]
@@ -110,7 +112,7 @@ class TranscriptRows:
                     rows.append(row(UserRow(words, entry.at_ms, _extras(message.blocks) if message.words else ())))
                 return rows
             case AssistantMessage() as message:
-                return self._answer_rows(ref, entry, message, in_context)
+                return self._answer_rows(entry, message, in_context)
             case Condense() | Truncation() | Mask():
                 return [row(self._reduction_row(entry.id, entry.body))]
             case CondenseFailed() as failed:
@@ -126,20 +128,20 @@ class TranscriptRows:
             case _:
                 return []
 
-    def _answer_rows(self, ref: str, entry: Entry, message: AssistantMessage, in_context: bool) -> list[Row]:
+    def _answer_rows(self, entry: Entry, message: AssistantMessage, in_context: bool) -> list[Row]:
         rows = []
         last_text = max((i for i, block in enumerate(message.blocks) if isinstance(block, Text)), default=-1)
         for index, block in enumerate(message.blocks):
             match block:
                 case Text(text=text) if text.strip():
                     body: RowBody = AnswerRow(text, interrupted=message.interrupted and index == last_text)
-                    rows.append(Row(f"{ref}.{index}", entry.id, body, in_context))
+                    rows.append(Row(block_key(entry.id, index), entry.id, body, in_context))
                 case Thinking(text=text) if text.strip():
-                    rows.append(Row(f"{ref}.{index}", entry.id, ThinkingRow(text), in_context))
+                    rows.append(Row(block_key(entry.id, index), entry.id, ThinkingRow(text), in_context))
                 case ToolUse(id=call_id) as call:
-                    rows.append(Row(f"call:{call_id}", entry.id, self._call_body(call), in_context))
+                    rows.append(Row(call_key(call_id), entry.id, self._call_body(call), in_context))
         for index, block in enumerate(message.unsent, len(message.blocks)):
-            key = f"{ref}.{index}"
+            key = block_key(entry.id, index)
             match block:
                 case Thinking(text=text):
                     rows.append(Row(key, entry.id, ThinkingRow(text), in_context=False))
@@ -287,4 +289,4 @@ def _failure_row(failed: CondenseFailed) -> FailureRow:
         facts.append(f"Tokens before: {failed.tokens_before:,}, after: {failed.tokens_after:,}")
     if failed.body:
         facts.append(failed.body)
-    return FailureRow("Condense failed", failed.message, "\n".join(facts), failed.cost_usd)
+    return FailureRow("Condense failed", failed.message, "\n".join(facts), failed.cost_usd, of_condense=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from roo_tui.domain.errors import CommandRefused, RooError, TaskLocked
 from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked
-from roo_tui.headless.engine_protocol import EngineProtocol, EventSource
+from roo_tui.engine_api import EngineApi, EventSource
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.output import Output
 from roo_tui.headless.record import Record
@@ -16,7 +16,7 @@ from roo_tui.prompt_files import render
 
 
 async def run_prompt(
-    engine: EngineProtocol,
+    engine: EngineApi,
     prompt: str,
     output: Output,
     *,
@@ -61,7 +61,7 @@ async def run_prompt(
     return record.code
 
 
-async def _open(engine: EngineProtocol, task_id: str, latest: bool) -> str:
+async def _open(engine: EngineApi, task_id: str, latest: bool) -> str:
     if latest and not task_id:
         task_id = await engine.latest_task() or ""
         if not task_id:
@@ -71,7 +71,7 @@ async def _open(engine: EngineProtocol, task_id: str, latest: bool) -> str:
     return opened
 
 
-def require_writable(engine: EngineProtocol) -> None:
+def require_writable(engine: EngineApi) -> None:
     """Check that this process may change the open task.
 
     Raises:
@@ -82,7 +82,7 @@ def require_writable(engine: EngineProtocol) -> None:
 
 
 async def listening(
-    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[Any, Any, None], engine: EngineProtocol
+    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[Any, Any, None], engine: EngineApi
 ) -> None:
     """Do the work while `hear` gets every event, those that came before its end included.
 
@@ -107,7 +107,7 @@ async def listening(
 
 
 @contextlib.contextmanager
-def cancelled_by_signals(engine: EngineProtocol) -> Iterator[None]:
+def cancelled_by_signals(engine: EngineApi) -> Iterator[None]:
     """While inside, SIGINT and SIGTERM cancel what runs; a second one ends this asyncio task at once."""
     loop, current = asyncio.get_running_loop(), asyncio.current_task()
     asked = False

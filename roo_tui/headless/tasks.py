@@ -12,8 +12,8 @@ from roo_tui.domain.events import CondenseEnded, EntriesAppended, Event, PromptR
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, PassMetrics, Truncation
 from roo_tui.domain.previews import CondenseRequest
+from roo_tui.engine_api import EngineApi
 from roo_tui.headless.as_json import encode, plain
-from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.run import cancelled_by_signals, listening, require_writable
 from roo_tui.plain_text import clean, one_line
@@ -27,7 +27,7 @@ _CONDENSE_CODES = {
 }
 
 
-async def list_tasks(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
+async def list_tasks(engine: EngineApi, out: TextIO, *, as_json: bool) -> ExitCode:
     """Print every task, newest first."""
     async with started(engine):
         tasks = await engine.read.tasks()
@@ -46,7 +46,7 @@ def _task_line(task: TaskInfo) -> str:
     )
 
 
-async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO) -> ExitCode:
+async def import_task(engine: EngineApi, path: Path, form: str, out: TextIO) -> ExitCode:
     """Make a task of a file; the new task's id is the last word printed."""
     async with started(engine):
         task_id = await engine.import_file(path, form)
@@ -54,7 +54,7 @@ async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO
     return ExitCode.OK
 
 
-async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
+async def export_task(engine: EngineApi, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
     """Print a task; one that is open elsewhere can be exported too."""
     async with started(engine):
         await engine.open_task(task_id)
@@ -64,7 +64,7 @@ async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str
 
 
 async def condense_task(
-    engine: EngineProtocol, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
 ) -> ExitCode:
     """Condense a task and print what came of it: strategy, passes, tokens, cost, what was hidden."""
     found: dict[EntryId, Body] = {}
@@ -93,7 +93,7 @@ async def condense_task(
 
 
 async def preview_condense(
-    engine: EngineProtocol, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
 ) -> ExitCode:
     """Print what a condense would do now; no model is asked and nothing is changed."""
     async with opened(engine, task_id, writable=False):
@@ -145,9 +145,7 @@ def _condense_words(report: dict[str, Any]) -> str:
     return words + hidden if cost is None else f"{words}  ${cost:.2f}{hidden}"
 
 
-async def rewind_task(
-    engine: EngineProtocol, task_id: str, point: EntryId, out: TextIO, *, files: bool = False
-) -> ExitCode:
+async def rewind_task(engine: EngineApi, task_id: str, point: EntryId, out: TextIO, *, files: bool = False) -> ExitCode:
     """Move a task back to an entry, its files too if asked; a message that was taken back is printed."""
     restored: list[str] = []
 
@@ -165,7 +163,7 @@ async def rewind_task(
     return ExitCode.OK
 
 
-async def undo_task(engine: EngineProtocol, task_id: str, out: TextIO) -> ExitCode:
+async def undo_task(engine: EngineApi, task_id: str, out: TextIO) -> ExitCode:
     """Take back a task's newest condense, truncation or rewind."""
     async with opened(engine, task_id):
         await engine.undo()
@@ -179,7 +177,7 @@ async def _discard(work: Any) -> None:
 
 
 @asynccontextmanager
-async def started(engine: EngineProtocol) -> AsyncIterator[None]:
+async def started(engine: EngineApi) -> AsyncIterator[None]:
     """A started engine, closed at the end."""
     try:
         await engine.start()
@@ -189,7 +187,7 @@ async def started(engine: EngineProtocol) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def opened(engine: EngineProtocol, task_id: str, *, writable: bool = True) -> AsyncIterator[None]:
+async def opened(engine: EngineApi, task_id: str, *, writable: bool = True) -> AsyncIterator[None]:
     """An engine with a task open, closed at the end. Raises TaskLocked where it must be writable and is not."""
     async with started(engine):
         await engine.open_task(task_id)

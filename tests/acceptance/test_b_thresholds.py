@@ -12,7 +12,7 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import FailureRow, ReductionRow
 from roo_tui.engine import Engine
 from roo_tui.llm import retry
-from roo_tui.tui.widgets.rows.reduction import reduction_sketch
+from roo_tui.tui.widgets.rows import kind_of
 from tests.support.engines import bodies, engine_on
 from tests.support.scripted_model import SUMMARY, ScriptedModel, call, overflow
 from tests.support.talks import condensed, long, said, small, summarising, talking
@@ -185,7 +185,7 @@ async def test_switched_off_no_model_is_asked_and_a_truncation_that_offers_a_con
             assert (await recorder.turn(f"message {number}")).reason == "completed"
         assert set(reductions(engine)) == {Truncation} and not recorder.of(CondenseStarted)
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, ReductionRow))
-        offered = reduction_sketch(row, expanded=False).title
+        offered = kind_of(row).view(row, False, "").title
         assert offered is not None and "condense instead" in [hint.label for hint in offered.hints]
         await engine.undo()
         assert "message 1" in str(await engine.read.export("effective", "json"))

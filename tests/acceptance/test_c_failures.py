@@ -13,7 +13,7 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
 from roo_tui.domain.previews import CondenseRequest
 from roo_tui.domain.requests import Request
 from roo_tui.domain.views import FailureRow
-from roo_tui.tui.widgets.rows.notes import failure_sketch
+from roo_tui.tui.widgets.rows import kind_of
 from tests.support.engines import bodies, engine_on, path_of
 from tests.support.scripted_model import SUMMARY, Answer, ScriptedModel, call, overflow
 from tests.support.talks import condensed, effective, long, said, small, summarising, talking
@@ -158,7 +158,7 @@ async def test_after_a_server_error_its_row_offers_a_retry_and_another_model_and
         assert "message 0" in said(talking(model)[-1])
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow))
         assert "HTTP status: 500" in row.body and '{"type": "error"}' in row.body
-        title = failure_sketch(row, expanded=False).title
+        title = kind_of(row).view(row, False, "").title
         assert title is not None and {"retry", "other model"} <= {hint.label for hint in title.hints}
         model.summary = SUMMARY
         await condensed(engine)

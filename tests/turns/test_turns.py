@@ -7,7 +7,7 @@ import pytest
 from roo_tui.domain.blocks import Text, Thinking, tool_results
 from roo_tui.domain.entries import CallStarted, Checkpoint, UserMessage
 from roo_tui.domain.errors import ModelError
-from roo_tui.domain.events import BlockText, RetryWaiting, ToolOutput, TurnEnded
+from roo_tui.domain.events import BlockStarted, BlockText, EntriesAppended, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import AnswerRow, FailureRow, ReductionRow, ToolRow, UserRow
 from tests.support.engines import engine_on, path_of
@@ -31,6 +31,34 @@ async def test_a_plain_question_is_answered_and_stored(workspace: Path) -> None:
         assert [type(body) for body in rows][-2:] == [UserRow, AnswerRow]
         assert "".join(event.text for event in recorder.of(BlockText)) == "Hello **there**."
     assert "environment_details" in str(model.requests[0].messages[0])
+
+
+async def test_a_committed_answer_names_the_blocks_that_streamed(workspace: Path) -> None:
+    hanging = hang("Half")
+    model = ScriptedModel([[Thinking("Well."), Text("Hello."), call("read_file", "c1", path="a.txt")], hanging])
+    async with engine_on(workspace, model) as (engine, recorder):
+        await engine.submit("hi")
+        await hanging.reached.wait()
+        engine.cancel()
+        await engine.idle()
+        told = [event for event in recorder.of(EntriesAppended) if event.block_ids]
+        streamed = [event.block_id for event in recorder.of(BlockStarted)]
+        assert [len(event.block_ids) for event in told] == [3, 1]
+        assert [block_id for event in told for block_id in event.block_ids] == streamed
+
+
+async def test_a_queued_message_waits_after_a_failed_turn_until_something_is_sent(workspace: Path) -> None:
+    model = ScriptedModel([call("execute_command", "c1", command="sleep 0.3"), ModelError("No.", status=401), "Done."])
+    async with engine_on(workspace, model, auto_approve=True) as (engine, recorder):
+        await engine.submit("first")
+        await engine.submit("second")
+        end = await recorder.until(lambda event: isinstance(event, TurnEnded))
+        await engine.idle()
+        assert end.reason == "failed"
+        assert [item.words for item in engine.read.queue()] == ["second"]
+        assert (await recorder.turn("")).reason == "completed"
+        assert engine.read.queue() == ()
+    assert "second" in str(model.requests[-1].messages[-1])
 
 
 async def test_a_call_is_committed_before_it_runs_and_its_result_is_sent(workspace: Path) -> None:

@@ -6,10 +6,10 @@ from rich.style import Style
 from textual.strip import Strip
 
 from roo_tui.domain.views import AnswerRow, ThinkingRow
-from roo_tui.tui.widgets.rows import AnyBody, Sketch, estimate_of, sketch_of
-from roo_tui.tui.widgets.transcript.stream import MarkdownStream
+from roo_tui.tui.widgets.rows import AnyBody, RowView, kind_of
+from roo_tui.tui.widgets.views.canvas import Blank, Canvas, Line, RowPiece, Span, strip
+from roo_tui.tui.widgets.views.markdown_stream import MarkdownStream
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import Blank, Line, Paper, Piece, Span, strip
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +20,18 @@ class Look:
     palette: Palette
     dimmed: Palette
 
-    def paper(self, in_context: bool) -> Paper:
-        """What a row of that kind is drawn on."""
-        return Paper(self.width, self.palette if in_context else self.dimmed)
+    def canvas(self, in_context: bool) -> Canvas:
+        """Return what a row is drawn on, in context or not."""
+        return Canvas(self.width, self.palette if in_context else self.dimmed)
 
 
 @dataclass(slots=True, eq=False)
-class Box:
+class RowBox:
     """A row, folded or not. Heights are estimates until the pieces are drawn.
 
     `pieces` is empty until the row comes near the screen. `gap` is the number of blank lines above it, drawn as the
     first piece. `hidden` rows are folded away with their neighbours and take no line; `seen` ones have stood on the
-    sheet unfolded.
+    screen unfolded.
     """
 
     key: str
@@ -44,8 +44,8 @@ class Box:
     at: int = 0
     live_output: str = ""
     stream: MarkdownStream | None = None
-    sketch: Sketch | None = None
-    pieces: list[Piece] = field(default_factory=list)
+    view: RowView | None = None
+    pieces: list[RowPiece] = field(default_factory=list)
     heights: list[int] = field(default_factory=list)
     strips: list[list[Strip] | None] = field(default_factory=list)
     estimate: int = 0
@@ -60,7 +60,7 @@ class Box:
 
     def guess(self, width: int) -> int:
         """Estimate the height from the row alone and remember it."""
-        self.estimate = self.gap + estimate_of(self.body, self.expanded, width)
+        self.estimate = self.gap + kind_of(self.body).estimate(self.body, self.expanded, width)
         return self.height
 
     @property
@@ -75,11 +75,11 @@ class Box:
         if self.pieces:
             return
         if self.stream is not None:
-            self.sketch = Sketch(None, self.stream.pieces(), bar="speaker")
+            self.view = RowView(None, self.stream.pieces(), bar="speaker")
         else:
-            self.sketch = sketch_of(self.body, self.expanded, self.live_output)
-        title = [self.sketch.title] if self.sketch.title else []
-        self.pieces = [Blank(self.gap), *title, *self.sketch.body]
+            self.view = kind_of(self.body).view(self.body, self.expanded, self.live_output)
+        title = [self.view.title] if self.view.title else []
+        self.pieces = [Blank(self.gap), *title, *self.view.body]
         self.heights = [piece.estimate(width) for piece in self.pieces]
         self.strips = [None] * len(self.pieces)
 
@@ -99,16 +99,16 @@ class Box:
         """Let go of the drawing; the height stays as the estimate."""
         if self.pieces:
             self.estimate = sum(self.heights)
-            self.sketch, self._settled = None, 1
+            self.view, self._settled = None, 1
             self.pieces, self.heights, self.strips = [], [], []
 
     def draw(self, index: int, look: Look) -> list[Strip]:
         """Return the strips of a piece, drawing it if it is not drawn; its height is exact from then on."""
         drawn = self.strips[index]
         if drawn is None:
-            paper = look.paper(self.in_context)
+            canvas = look.canvas(self.in_context)
             drawn = [
-                self._strip(line, index, number, paper) for number, line in enumerate(self.pieces[index].draw(paper))
+                self._strip(line, index, number, canvas) for number, line in enumerate(self.pieces[index].draw(canvas))
             ]
             self.strips[index] = drawn
             self.heights[index] = len(drawn)
@@ -116,19 +116,19 @@ class Box:
 
     def redraw(self, index: int, line: Line, look: Look) -> Strip:
         """Return another line in the place of a piece's first one, with the same gutter."""
-        return self._strip(line, index, 0, look.paper(self.in_context))
+        return self._strip(line, index, 0, look.canvas(self.in_context))
 
-    def _strip(self, line: Line, index: int, number: int, paper: Paper) -> Strip:
-        palette = paper.palette
+    def _strip(self, line: Line, index: int, number: int, canvas: Canvas) -> Strip:
+        palette = canvas.palette
         if index == 0:
-            return strip(line, [("   ", palette.ground)], palette.ground, paper, palette.ground)
-        sketch = self.sketch
-        assert sketch is not None
-        ground: Style = getattr(palette, sketch.ground)
+            return strip(line, [("   ", palette.background)], palette.background, canvas, palette.background)
+        view = self.view
+        assert view is not None
+        background: Style = getattr(palette, view.background)
         first = index == 1 and number == 0
         margin: Span = (" " if self.in_context else "┊", palette.faint)
-        if sketch.bar:
-            gutter = [margin, (f"{sketch.mark} ", getattr(palette, sketch.bar))]
+        if view.bar:
+            gutter = [margin, (f"{view.mark} ", getattr(palette, view.bar))]
         else:
-            gutter = [margin, (f"{sketch.mark if first else '':<1} ", palette.muted)]
-        return strip(line, gutter, ground, paper, line.ground if first and line.ground else ground)
+            gutter = [margin, (f"{view.mark if first else '':<1} ", palette.muted)]
+        return strip(line, gutter, background, canvas, line.background if first and line.background else background)

@@ -19,7 +19,7 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}(?:\s|$)")
 
 
 @dataclass(slots=True)
-class Block:
+class MarkdownBlock:
     """Lines of one block. `gap` says that a blank line goes before it."""
 
     kind: Literal["flow", "item", "fence"]
@@ -37,7 +37,7 @@ class Splitter:
     """Splits Markdown into blocks, line by line. `open` is the block that may still grow."""
 
     def __init__(self) -> None:
-        self.open: Block | None = None
+        self.open: MarkdownBlock | None = None
         self._blanks = 0
         self._size = 0
         self._mark = ""
@@ -45,7 +45,7 @@ class Splitter:
         self._inner_fence = ""
         self._first = True
 
-    def feed(self, line: str) -> list[Block]:
+    def feed(self, line: str) -> list[MarkdownBlock]:
         """Take one whole line; return the blocks it ends, oldest first."""
         block = self.open
         if block is not None and block.kind == "fence":
@@ -78,18 +78,18 @@ class Splitter:
         self._begin(line, ended[-1] if ended else None)
         return ended + (self._close() if self._size > BLOCK_LIMIT or self._is_single(line) else [])
 
-    def finish(self) -> list[Block]:
+    def finish(self) -> list[MarkdownBlock]:
         """Return what is still open as its last block."""
         return self._close()
 
-    def blocks_with(self, line: str) -> list[Block]:
+    def blocks_with(self, line: str) -> list[MarkdownBlock]:
         """Return what is open as it would end after this line, which may be unfinished; nothing is changed."""
         other = copy(self)
         if self.open is not None:
             other.open = replace(self.open, lines=list(self.open.lines))
         return [*(other.feed(line) if line.strip() else ()), *other.finish()]
 
-    def _goes_on(self, block: Block, line: str) -> bool:
+    def _goes_on(self, block: MarkdownBlock, line: str) -> bool:
         if block.kind == "item":
             if self._inner_fence:
                 return True
@@ -106,7 +106,7 @@ class Splitter:
     def _is_single(line: str) -> bool:
         return bool(_HEADING.match(line))
 
-    def _begin(self, line: str, before: Block | None) -> None:
+    def _begin(self, line: str, before: MarkdownBlock | None) -> None:
         fence = _FENCE.match(line)
         item = None if fence or _RULE.match(line) else _ITEM.match(line)
         after_fence = before is not None and before.kind == "fence"
@@ -116,9 +116,9 @@ class Splitter:
         self._size = len(line)
         if fence:
             self._indent, self._mark = len(fence[1]), fence[2]
-            self.open = Block("fence", [], gap, fence[3].strip("{}.").split(",")[0])
+            self.open = MarkdownBlock("fence", [], gap, fence[3].strip("{}.").split(",")[0])
         else:
-            self.open = Block("item" if item else "flow", [line], gap)
+            self.open = MarkdownBlock("item" if item else "flow", [line], gap)
             if item:
                 self._follow_inner_fence(line[item.end() :])
 
@@ -130,7 +130,7 @@ class Splitter:
         elif fence := _FENCE.match(stripped):
             self._inner_fence = fence[2]
 
-    def _close(self) -> list[Block]:
+    def _close(self) -> list[MarkdownBlock]:
         if self.open is None:
             return []
         block, self.open = self.open, None
@@ -141,7 +141,7 @@ class Splitter:
         return [block]
 
 
-def split(text: str) -> list[Block]:
+def split(text: str) -> list[MarkdownBlock]:
     """Return the blocks of a whole text."""
     splitter = Splitter()
     blocks = [block for line in text.split("\n") for block in splitter.feed(line)]

@@ -1,10 +1,10 @@
 """Text that is still arriving, as pieces: what is finished is drawn once, only the open block is drawn again."""
 
 from roo_tui.plain_text import clean
-from roo_tui.tui.widgets.views.blocks import Block, Splitter
+from roo_tui.tui.widgets.views.canvas import Blank, RowPiece, short_line
 from roo_tui.tui.widgets.views.code import Code, CodePiece
 from roo_tui.tui.widgets.views.markdown import block_pieces
-from roo_tui.tui.widgets.views.paper import Blank, Piece, short_line
+from roo_tui.tui.widgets.views.markdown_blocks import MarkdownBlock, Splitter
 
 _SEALED_LINES = 16
 """Lines of an open fence that are drawn together once they are complete."""
@@ -22,9 +22,9 @@ class MarkdownStream:
         self._raw: list[str] = []
         self._partial: list[str] = []
         self._fence: Code | None = None
-        self._fence_block: Block | None = None
+        self._fence_block: MarkdownBlock | None = None
         self._sealed = 0
-        self._final: list[Piece] = []
+        self._final: list[RowPiece] = []
 
     @property
     def text(self) -> str:
@@ -44,30 +44,30 @@ class MarkdownStream:
                 self._line(part)
 
     def close(self) -> None:
-        """The text is whole: what was open is final too."""
+        """End the text, which is whole: what was open is final too."""
         for part in _fit("".join(self._partial)):
             self._line(part)
         self._partial = []
         for block in self._splitter.finish():
             self._end(block)
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[RowPiece]:
         """Return all pieces; those of the open block come last and differ from one call to the next."""
         return self._final + self._open_pieces()
 
-    def _open_pieces(self) -> list[Piece]:
+    def _open_pieces(self) -> list[RowPiece]:
         partial = "\n".join(_fit("".join(self._partial)))
         block = self._splitter.open
         if block is not None and block.kind == "fence":
             code = self._follow(block)
             lines = len(block.lines)
-            pieces: list[Piece] = [CodePiece(code, self._sealed, lines)] if lines > self._sealed else []
+            pieces: list[RowPiece] = [CodePiece(code, self._sealed, lines)] if lines > self._sealed else []
             if partial.strip("`~ "):
                 pieces.append(CodePiece(code.beginning(partial), 0, 1))
             return self._gap(block) + pieces if self._sealed == 0 else pieces
         return [piece for each in self._splitter.blocks_with(partial) for piece in block_pieces(each)]
 
-    def _gap(self, block: Block) -> list[Piece]:
+    def _gap(self, block: MarkdownBlock) -> list[RowPiece]:
         return [Blank()] if block.gap else []
 
     def _line(self, line: str) -> None:
@@ -82,12 +82,12 @@ class MarkdownStream:
                 self._final.append(CodePiece(code, self._sealed, self._sealed + _SEALED_LINES))
                 self._sealed += _SEALED_LINES
 
-    def _follow(self, block: Block) -> Code:
+    def _follow(self, block: MarkdownBlock) -> Code:
         if self._fence is None or self._fence_block is not block:
             self._fence, self._fence_block, self._sealed = Code(block.lines, block.language), block, 0
         return self._fence
 
-    def _end(self, block: Block) -> None:
+    def _end(self, block: MarkdownBlock) -> None:
         if block.kind != "fence":
             self._final += block_pieces(block)
             return

@@ -4,38 +4,37 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from roo_tui.domain.views import AnswerRow, ReductionRow, Row, ThinkingRow, ToolRow
-from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, gap_between, opens_by_itself
-from roo_tui.tui.widgets.transcript.box import Box, Look
+from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, gap_between, kind_of
 from roo_tui.tui.widgets.transcript.layout import Layout
+from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
 
 STATUS_KEY = "status"
 FOLD_KEY = "fold:"
-LIVE_KEY = "live:"
 _LEAST_FOLDED = 2
 _LIVE_OUTPUT = 200_000
 
 
-class Sheet:
+class RowList:
     """The rows by key on a layout. Every change leaves the layout in step.
 
     Rows that are not in context are folded into one line when they come; those that stood there when they went out of
-    the context stay where they are, dimmed, until somebody folds them.
+    the context stay where they are, dimmed, until the user folds them.
     """
 
     def __init__(self, look: Look) -> None:
         self.layout = Layout(look)
-        self._by_key: dict[str, Box] = {}
+        self._by_key: dict[str, RowBox] = {}
         self._chosen: dict[str, bool] = {}
         self._leaving: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
         return key in self._by_key
 
-    def get(self, key: str) -> Box | None:
+    def get(self, key: str) -> RowBox | None:
         """Return the box of a key."""
         return self._by_key.get(key)
 
-    def rows(self) -> Iterator[Box]:
+    def rows(self) -> Iterator[RowBox]:
         """Yield the boxes of real rows, oldest first."""
         return (box for box in self.layout.boxes if box.key != STATUS_KEY and not box.key.startswith(FOLD_KEY))
 
@@ -49,11 +48,11 @@ class Sheet:
         """Show these rows and no others; boxes of rows that stay are kept."""
         status = self._by_key.get(STATUS_KEY)
         kept, self._by_key = self._by_key, {}
-        boxes: list[Box] = []
+        boxes: list[RowBox] = []
         for row in rows:
             box = kept.get(row.key)
             if box is None:
-                box = Box(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
+                box = RowBox(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
             else:
                 self._take(box, row)
             self._by_key[row.key] = box
@@ -64,21 +63,18 @@ class Sheet:
             boxes.append(status)
         self._arrange(boxes)
 
-    def upsert(self, rows: Iterable[Row]) -> list[Box]:
-        """Replace rows by key, add the others at the end. Return the boxes that are new at the end.
-
-        A row whose words just streamed takes over the drawing of the stream, whose own key ends with it.
-        """
-        new: list[Box] = []
+    def upsert(self, rows: Iterable[Row]) -> list[RowBox]:
+        """Replace rows by key, add the others at the end. Return the boxes that are new at the end."""
+        new: list[RowBox] = []
         arrange = False
         for row in rows:
-            box = self._by_key.get(row.key) or self._streamed(row)
+            box = self._by_key.get(row.key)
             if box is not None:
                 arrange |= box.in_context != row.in_context or isinstance(row.body, ReductionRow)
                 self._take(box, row)
                 self.layout.measure(box)
                 continue
-            box = Box(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
+            box = RowBox(row.key, row.body, row.in_context, self._expanded(row.key, row.body))
             self._append(box)
             new.append(box)
             arrange |= not row.in_context or isinstance(row.body, ReductionRow)
@@ -87,7 +83,7 @@ class Sheet:
         return new
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Take rows away at the next `settle`, so that a row that comes at once can take over a stream's drawing."""
+        """Take rows away at the next `settle`, so that all that goes in one step is laid out once."""
         self._leaving.update(key for key in keys if key in self._by_key)
 
     def settle(self) -> None:
@@ -107,22 +103,20 @@ class Sheet:
                 return
         self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)])
 
-    def _streamed(self, row: Row) -> Box | None:
-        if not isinstance(row.body, AnswerRow | ThinkingRow):
-            return None
-        for box in reversed(self.layout.boxes[-12:]):
-            body = box.body
-            if box.key.startswith(LIVE_KEY) and type(body) is type(row.body) and box.text == row.body.text:
-                del self._by_key[box.key]
-                self._leaving.discard(box.key)
-                if box.key in self._chosen:
-                    self._chosen[row.key] = self._chosen.pop(box.key)
-                box.key = row.key
-                self._by_key[row.key] = box
-                return box
-        return None
+    def rename(self, key: str, new_key: str) -> bool:
+        """Give a row another key; it stays as it is drawn, and open if it is open.
 
-    def _take(self, box: Box, row: Row) -> None:
+        Return whether that was done: not where the row is gone, or another one has the key already.
+        """
+        if key not in self._by_key or new_key in self._by_key:
+            return False
+        box = self._by_key[new_key] = self._by_key.pop(key)
+        box.key = new_key
+        if key in self._chosen:
+            self._chosen[new_key] = self._chosen.pop(key)
+        return True
+
+    def _take(self, box: RowBox, row: Row) -> None:
         same_words = (
             isinstance(row.body, AnswerRow)
             and isinstance(box.body, AnswerRow)
@@ -144,9 +138,9 @@ class Sheet:
             box.forget()
 
     def _expanded(self, key: str, body: AnyBody) -> bool:
-        return self._chosen.get(key, opens_by_itself(body))
+        return self._chosen.get(key, kind_of(body).opens_by_itself(body))
 
-    def toggle(self, key: str, expanded: bool | None = None) -> Box | None:
+    def toggle(self, key: str, expanded: bool | None = None) -> RowBox | None:
         """Unfold or fold a row (or as `expanded` says); remember it. None if there is no such row."""
         box = self._by_key.get(key)
         if box is None:
@@ -161,7 +155,7 @@ class Sheet:
         self._redo(box)
         return box
 
-    def set_output(self, key: str, text: str) -> Box | None:
+    def set_output(self, key: str, text: str) -> RowBox | None:
         """Add to what a running command printed; only its end is kept."""
         box = self._by_key.get(key)
         if box is not None and isinstance(box.body, ToolRow):
@@ -170,12 +164,12 @@ class Sheet:
                 box.body = replace(box.body, state="running")
         return box
 
-    def _redo(self, box: Box) -> None:
+    def _redo(self, box: RowBox) -> None:
         box.forget()
         box.guess(self.layout.look.width)
         self.layout.measure(box)
 
-    def refresh(self, box: Box) -> None:
+    def refresh(self, box: RowBox) -> None:
         """Draw a row anew whose values changed."""
         self._redo(box)
 
@@ -188,7 +182,7 @@ class Sheet:
                 del self._by_key[STATUS_KEY]
                 self.layout.replace(len(boxes) - 1, len(boxes), [])
         elif box is None:
-            box = Box(STATUS_KEY, body)
+            box = RowBox(STATUS_KEY, body)
             self._by_key[STATUS_KEY] = box
             box.gap = gap_between(boxes[-1].body if boxes else None, body)
             self.layout.replace(len(boxes), len(boxes), [box])
@@ -196,15 +190,15 @@ class Sheet:
             box.body = body
             self._redo(box)
 
-    def open_stream(self, key: str, body: AnswerRow | ThinkingRow) -> Box:
+    def open_stream(self, key: str, body: AnswerRow | ThinkingRow) -> RowBox:
         """Return the box of a stream, new at the end if there is none of that key."""
         box = self._by_key.get(key)
         if box is None:
-            box = Box(key, body, True, self._expanded(key, body))
+            box = RowBox(key, body, True, self._expanded(key, body))
             self._append(box)
         return box
 
-    def _append(self, box: Box) -> None:
+    def _append(self, box: RowBox) -> None:
         boxes = self.layout.boxes
         end = len(boxes) - (STATUS_KEY in self._by_key)
         self._by_key[box.key] = box
@@ -217,13 +211,13 @@ class Sheet:
             status.gap = gap_between(box.body, status.body)
             self._redo(status)
 
-    def _arrange(self, boxes: list[Box]) -> None:
+    def _arrange(self, boxes: list[RowBox]) -> None:
         """Fold what is not in context, set the gaps, and lay everything out."""
         for key in [key for key in self._by_key if key.startswith(FOLD_KEY)]:
             del self._by_key[key]
         reductions = (at for at, box in enumerate(boxes) if isinstance(box.body, ReductionRow) and box.body.on)
         last = max(reductions, default=-1)
-        arranged: list[Box] = []
+        arranged: list[RowBox] = []
         at = 0
         while at < len(boxes):
             box = boxes[at]
@@ -252,11 +246,11 @@ class Sheet:
             before = box.body
         self.layout.replace(0, len(self.layout.boxes), arranged)
 
-    def _fold(self, run: list[Box]) -> Box:
+    def _fold(self, run: list[RowBox]) -> RowBox:
         key = FOLD_KEY + run[0].key
         is_open = self._chosen.get(key, run[0].seen)
         for box in run:
             box.hidden = not is_open
-        fold = Box(key, FoldedRow(len(run), is_open))
+        fold = RowBox(key, FoldedRow(len(run), is_open))
         self._by_key[key] = fold
         return fold

@@ -11,6 +11,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from roo_tui.plain_text import clean
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import exact
 from roo_tui.tui.widgets.views.palette import Palette
 
 Span = tuple[str, Style]
@@ -23,62 +25,62 @@ SHOWN_CHARACTERS = 400_000
 
 
 class Line(NamedTuple):
-    """One line of a row without its gutter. `ground` fills it to the right edge, None means the row's own."""
+    """One line of a row without its gutter. `background` fills it to the right edge, None means the row's own."""
 
     spans: Sequence[Span]
-    ground: Style | None = None
+    background: Style | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class Canvas:
     """Where a row is drawn: how many cells wide, in which colours."""
 
     width: int
     palette: Palette
 
-    def narrower(self, cells: int) -> "Paper":
-        """The paper for what is indented by that many cells."""
+    def narrower(self, cells: int) -> "Canvas":
+        """Return the canvas for what is indented by that many cells."""
         return replace(self, width=max(8, self.width - cells))
 
 
-class Piece(Protocol):
+class RowPiece(Protocol):
     """A part of a row that is drawn at once; long rows are made of many, so that only what is seen is drawn."""
 
     def estimate(self, width: int, /) -> int:
-        """Lines it will take at that width, cheaply and roughly; 0 only if it takes none."""
+        """Return roughly the lines it takes at that width, cheaply; 0 only if it takes none."""
         ...
 
-    def draw(self, paper: Paper, /) -> list[Line]:
-        """Its lines. Called when they come into view, again for another width or theme."""
+    def draw(self, canvas: Canvas, /) -> list[Line]:
+        """Return its lines; called when they come into view, again for another width or theme."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Text in one ink, wrapped at words, or at cells where `code` says that columns matter."""
+    """Text in one style, wrapped at words, or at cells where `code` says that columns matter."""
 
     text: str
-    ink: str = "text"
+    style: str = "text"
     code: bool = False
-    ground: str = ""
+    background: str = ""
     indent: int = 0
 
     def estimate(self, width: int) -> int:
-        """Lines of the text at that width."""
+        """Return roughly the lines of the text."""
         return estimate_lines(self.text, width - self.indent)
 
-    def draw(self, paper: Paper) -> list[Line]:
-        """The lines of the text."""
-        ink: Style = getattr(paper.palette, self.ink)
-        ground: Style | None = getattr(paper.palette, self.ground) if self.ground else None
-        room = paper.width - self.indent
-        lead: list[Span] = [(" " * self.indent, ink)] if self.indent else []
+    def draw(self, canvas: Canvas) -> list[Line]:
+        """Return the lines of the text."""
+        style: Style = getattr(canvas.palette, self.style)
+        background: Style | None = getattr(canvas.palette, self.background) if self.background else None
+        room = canvas.width - self.indent
+        lead: list[Span] = [(" " * self.indent, style)] if self.indent else []
         broken = (
-            (piece for line in self.text.split("\n") for piece in fold_cells([(line, ink)], room))
+            (piece for line in self.text.split("\n") for piece in fold_cells([(line, style)], room))
             if self.code
-            else wrap([(self.text, ink)], room)
+            else wrap([(self.text, style)], room)
         )
-        return [Line([*lead, *spans], ground) for spans in broken]
+        return [Line([*lead, *spans], background) for spans in broken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,11 @@ class Blank:
     lines: int = 1
 
     def estimate(self, _width: int) -> int:
-        """As many lines as asked for."""
+        """Return as many lines as asked for."""
         return self.lines
 
-    def draw(self, _paper: Paper) -> list[Line]:
-        """Empty lines."""
+    def draw(self, _paper: Canvas) -> list[Line]:
+        """Return empty lines."""
         return [Line(())] * self.lines
 
 
@@ -100,7 +102,8 @@ def fit(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     """Return the text as it may be shown: clean, tabs expanded, over-long lines and texts cut with a note."""
     if len(text) > limit:
         head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
-        text = f"{head}\n… {len(text) - len(head) - len(tail):,} characters not shown …\n{tail}"
+        missing = strings.NOT_SHOWN.format(count=exact(len(text) - len(head) - len(tail)))
+        text = f"{head}\n{missing}\n{tail}"
     text = clean(text)
     if "\t" in text:
         text = text.expandtabs(4)
@@ -113,7 +116,7 @@ def short_line(line: str) -> str:
     """Return the line, cut after `LINE_LIMIT` characters with a note of how many are missing."""
     if len(line) <= LINE_LIMIT:
         return line
-    return f"{line[:LINE_LIMIT]} … {len(line) - LINE_LIMIT:,} more characters"
+    return f"{line[:LINE_LIMIT]} {strings.LINE_CUT.format(count=exact(len(line) - LINE_LIMIT))}"
 
 
 def estimate_lines(text: str, width: int) -> int:
@@ -130,12 +133,12 @@ def crop(spans: Sequence[Span], width: int) -> list[Span]:
         return list(spans)
     kept: list[Span] = []
     left = max(0, width - 1)
-    for text, ink in spans:
+    for text, style in spans:
         size = cell_len(text)
         if size > left:
-            kept.append((set_cell_size(text, left) + "…", ink))
+            kept.append((set_cell_size(text, left) + "…", style))
             break
-        kept.append((text, ink))
+        kept.append((text, style))
         left -= size
     return kept if width > 0 else []
 
@@ -145,9 +148,9 @@ def fold_cells(spans: Sequence[Span], width: int) -> Iterator[list[Span]]:
     width = max(2, width)
     line: list[Span] = []
     used = 0
-    for text, ink in spans:
+    for text, style in spans:
         if used + (size := cell_len(text)) <= width:
-            line.append((text, ink))
+            line.append((text, style))
             used += size
             continue
         start = 0
@@ -155,11 +158,11 @@ def fold_cells(spans: Sequence[Span], width: int) -> Iterator[list[Span]]:
             size = get_character_cell_size(character)
             if used + size > width:
                 if at > start:
-                    line.append((text[start:at], ink))
+                    line.append((text[start:at], style))
                 yield line
                 line, used, start = [], 0, at
             used += size
-        line.append((text[start:], ink))
+        line.append((text[start:], style))
     yield line
 
 
@@ -177,16 +180,16 @@ def wrap(spans: Sequence[Span], width: int) -> list[list[Span]]:
 
 def _hard_lines(spans: Sequence[Span]) -> list[list[Span]]:
     lines: list[list[Span]] = [[]]
-    for text, ink in spans:
+    for text, style in spans:
         first, *rest = text.split("\n")
         if first:
-            lines[-1].append((first, ink))
-        lines.extend([(part, ink)] if part else [] for part in rest)
+            lines[-1].append((first, style))
+        lines.extend([(part, style)] if part else [] for part in rest)
     return lines
 
 
 def _breaks(text: str, width: int) -> list[tuple[int, int]]:
-    """The (start, end) of each line. Blanks at a break belong to neither line."""
+    """Return the (start, end) of each line; blanks at a break belong to neither line."""
     ranges: list[tuple[int, int]] = []
     start = at = used = 0
     hanging = len(text) - len(text.lstrip(" "))
@@ -220,69 +223,69 @@ def _breaks(text: str, width: int) -> list[tuple[int, int]]:
 
 def _slices(spans: Sequence[Span], ranges: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
     spans_left = iter(spans)
-    text, ink = next(spans_left, ("", Style()))
+    text, style = next(spans_left, ("", Style()))
     begin = 0
     for start, end in ranges:
         line: list[Span] = []
         while True:
             part = text[max(0, start - begin) : end - begin]
             if part:
-                line.append((part, ink))
+                line.append((part, style))
             if begin + len(text) >= end:
                 break
             begin += len(text)
             following = next(spans_left, None)
             if following is None:
                 break
-            text, ink = following
+            text, style = following
         yield line
 
 
 @lru_cache(maxsize=4096)
-def on(ground: Style, ink: Style) -> Style:
-    """The ink on the ground."""
-    return ground + ink
+def on(background: Style, style: Style) -> Style:
+    """Return the style on the background."""
+    return background + style
 
 
-def strip(line: Line, gutter: Sequence[Span], ground: Style, paper: Paper, paint: Style) -> Strip:
-    """Return the line as a strip that fills the whole width: gutter, spans, and the ground to the right edge.
+def strip(line: Line, gutter: Sequence[Span], background: Style, canvas: Canvas, paint: Style) -> Strip:
+    """Return the line as a strip that fills the whole width: gutter, spans, and the background to the right edge.
 
     Neighbours of one style are joined, and blanks go to the span before them where that cannot be seen: every change of
-    style costs some forty bytes on the way to the terminal. Words never begin a segment with blanks, which drawings of
-    the screen lose.
+    style costs some forty bytes on the way to the terminal. No segment of words begins with
+    blanks, which drawings of the screen lose.
     """
-    width = paper.width + GUTTER
-    ground = line.ground or ground
+    width = canvas.width + GUTTER
+    background = line.background or background
     segments: list[Segment] = []
-    text, style = "", Style()
-    spans = [(span, on(paint, ink)) for span, ink in gutter]
-    spans += [(span, on(ground, ink)) for span, ink in line.spans]
-    for span, ink in spans:
+    text, current = "", Style()
+    spans = [(span, on(paint, style)) for span, style in gutter]
+    spans += [(span, on(background, style)) for span, style in line.spans]
+    for span, style in spans:
         if not span:
             continue
-        if (ink is style or ink == style) and not (text.isspace() and not span.isspace()):
+        if (style is current or style == current) and not (text.isspace() and not span.isspace()):
             text += span
             continue
-        if text and span[0] == " " and style.bgcolor == ink.bgcolor and not (_lined(style) or _lined(ink)):
+        if text and span[0] == " " and current.bgcolor == style.bgcolor and not (_lined(current) or _lined(style)):
             words = span.lstrip(" ")
             text += span[: len(span) - len(words)]
             span = words
         if span:
             if text:
-                segments.append(Segment(text, style))
-            text, style = span, ink
+                segments.append(Segment(text, current))
+            text, current = span, style
     used = sum(cell_len(part) for part, _, _ in segments) + cell_len(text)
     if used < width:
-        if style.bgcolor == ground.bgcolor and not _lined(style):
+        if current.bgcolor == background.bgcolor and not _lined(current):
             text += " " * (width - used)
         else:
-            segments.append(Segment(text, style))
-            text, style = " " * (width - used), ground
-    segments.append(Segment(text, style))
+            segments.append(Segment(text, current))
+            text, current = " " * (width - used), background
+    segments.append(Segment(text, current))
     whole = Strip(segments, max(used, width))
     return whole if used <= width else whole.adjust_cell_length(width)
 
 
 def _lined(style: Style) -> bool:
-    """Whether blanks of this style can be seen."""
+    """Return whether blanks of this style can be seen."""
     return bool(style.underline or style.strike or style.reverse or style.link or style._meta)
