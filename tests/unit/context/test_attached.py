@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.attachments import missing_sections
 from roo_tui.context.condense.background import swapped_in
 from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.receipt import constraints, identifiers, receipt
 from roo_tui.context.condense.steps import condense, outlined
+from roo_tui.context.condense.summary_call import missing_sections
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
 from roo_tui.context.history.pins import pin, pin_blocks, pinned

@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.attachments import (
-    MOST_CHARACTERS,
-    SECTIONS,
-    allowance,
-    answer_block,
-    missing_sections,
-    split_summary,
-)
+from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
+from roo_tui.context.condense.summary_call import SECTIONS, missing_sections, split_summary
 from roo_tui.prompt_files import render
 from tests.support.scripted_model import SUMMARY
 
