@@ -17,7 +17,7 @@ from roo_tui.domain.entries import (
     UserMessage,
 )
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Reduction, Toggle, Truncation
 from roo_tui.domain.views import (
     AnswerRow,
     CheckpointRow,
@@ -84,7 +84,7 @@ class TranscriptRows:
                     for block in blocks:
                         if isinstance(block, ToolResult):
                             self._results.setdefault(block.tool_use_id, (block, by_id.get(block.tool_use_id)))
-        if any(isinstance(entry.body, Condense | Truncation | Mask | Toggle) for entry in new):
+        if any(isinstance(entry.body, Marker | Toggle) for entry in new):
             self._on = frozenset(active_markers(path))
             self._hidden = hidden_ids(path)
         self._path = path
@@ -175,7 +175,7 @@ class TranscriptRows:
             call.id, call.name, title, _state(result, record), detail, view, record.decision, record.duration_s
         )
 
-    def _reduction_row(self, entry_id: EntryId, marker: Condense | Truncation | Mask) -> ReductionRow:
+    def _reduction_row(self, entry_id: EntryId, marker: Marker) -> ReductionRow:
         figures = marker.figures
         summary = analysis = ""
         receipt: tuple[str, ...] = ()
@@ -191,7 +191,7 @@ class TranscriptRows:
             cost_usd=figures.cost_usd,
             trigger=figures.trigger,
             how=", ".join(part for part in (_yield(figures), figures.strategy, figures.shape) if part),
-            hidden=len(marker.items) if isinstance(marker, Mask) else len(marker.hides),
+            hidden=marker.hidden_count,
             summary=summary,
             analysis=analysis,
             receipt=receipt,
@@ -259,7 +259,7 @@ def _yield(figures: Reduction) -> str:
     return LOW_YIELD.lower() if any(remark.startswith(LOW_YIELD) for remark in figures.remarks) else ""
 
 
-def _details(figures: Reduction, marker: Condense | Truncation | Mask) -> tuple[tuple[str, str], ...]:
+def _details(figures: Reduction, marker: Marker) -> tuple[tuple[str, str], ...]:
     usage = figures.usage
     pairs: list[tuple[str, str]] = [("Trigger", figures.trigger)]
     if isinstance(marker, Condense):
