@@ -48,18 +48,16 @@ def transcript_jsonl(entries: Iterable[Entry], hidden: Collection[EntryId] = fro
 
 
 def markdown(entries: Iterable[Entry], hidden: Collection[EntryId] = frozenset()) -> str:
-    """Return the transcript for people: one section an entry, marked where the model does not see it.
+    """Return the transcript as Markdown: one section per entry, marked if the model does not see it.
 
-    Times are UTC. Control characters are left out.
+    Times are UTC; an entry whose `at_ms` is 0 has none. Control characters are left out.
     """
     sections = []
     for entry in entries:
         title, paragraphs = _section(entry)
-        moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
         mark = " (hidden from the model)" if entry.id in hidden else ""
-        sections.append(
-            "\n\n".join([f"## {entry_ref(entry.id)} {title}{mark}", f"*{moment}*", *filter(None, paragraphs)])
-        )
+        heading = f"## {entry_ref(entry.id)} {title}{mark}"
+        sections.append("\n\n".join(filter(None, (heading, _time(entry.at_ms), *paragraphs))))
     return clean("\n\n".join(sections) + "\n") if sections else ""
 
 
@@ -86,6 +84,11 @@ def _block_json(block: Block) -> dict[str, Any]:
             return dict(block.payload)
         case _:
             assert_never(block)
+
+
+def _time(at_ms: int) -> str:
+    """Return the time in italics, empty if it is 0: messages of the effective history have no time."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("*%Y-%m-%d %H:%M:%S*") if at_ms else ""
 
 
 def _section(entry: Entry) -> tuple[str, list[str]]:

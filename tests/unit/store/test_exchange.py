@@ -9,6 +9,8 @@ from roo_tui.domain.blocks import Image, Message, Opaque, Text, Thinking, ToolRe
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.markers import Condense, Reduction
+from roo_tui.domain.requests import ModelInfo
+from roo_tui.engine.exchange import export_text
 from roo_tui.store.codec import decode
 from roo_tui.store.exchange.export import markdown, messages_json, transcript_jsonl
 from roo_tui.store.exchange.messages import read_messages
@@ -211,6 +213,13 @@ def test_a_transcript_for_people_names_every_entry_and_marks_hidden_ones():
     assert "100 → 10 tokens · 2 entries hidden · automatic · native · $0.50 · a remark" in text
     assert text.count("hidden from the model") == 1
     assert markdown([]) == ""
+
+
+def test_the_effective_history_for_people_shows_no_times():
+    path = tuple(entries(UserMessage((Text("hello"),)), AssistantMessage((Text("good day"),))))
+    model = ModelInfo(id="demo", provider="demo")
+    assert export_text(path, "effective", "markdown", model) == "## e1 User\n\nhello\n\n## e2 Assistant\n\ngood day\n"
+    assert "*2023-11-14 22:13:20*" in export_text(path, "transcript", "markdown", model)
 
 
 def test_fences_are_longer_than_those_inside_and_controls_are_left_out():
