@@ -77,7 +77,7 @@ def test_a_dead_server_is_tried_four_times_and_the_words_are_kept(program: Run) 
     os.environ["ANTHROPIC_BASE_URL"] = url
     code, _, err = program("-p", "precious words")
     assert code == 7
-    assert "Check network and base URL" in err
+    assert "Check the network and base URL" in err
     assert "precious words" in effective(program)
 
 
