@@ -132,11 +132,11 @@ def test_without_git_everything_works_but_rewinding_files(
     with serving(write, DONE):
         code, out, err = program("--auto-approve", "-p", "write it")
     assert (code, out) == (0, "All done.\n")
-    assert "install git" in err
+    assert "Install git" in err
     (task,) = json.loads(program("tasks", "--json")[1])
     code, _, err = program("rewind", task["id"], "e1", "--files")
     assert code == 4
-    assert "install git" in err
+    assert "Install git" in err
     assert program("rewind", task["id"], "e1")[0] == 0
     assert (workspace / "b.txt").read_text() == "two\n"
 

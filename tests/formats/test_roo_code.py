@@ -91,7 +91,7 @@ def test_messages_keep_their_blocks_and_tell_what_was_typed_called_and_paid():
     assert results.calls == (CallRecord("call_1", "read_file", CallFacts("read", "shelf.txt", full_content=True)),)
 
 
-def test_results_told_as_text_are_nobodys_typed_words():
+def test_results_told_as_text_are_nobodys_typed_text():
     task = read_task(TASKS / "text_tools")
     assert task.title == "Count the jars."
     told = task.bodies[2]

@@ -72,10 +72,10 @@ class DemoModel:
         return _tokens(_prompt_text(request))
 
     async def warm_up(self) -> None:
-        """Do nothing; there is no SDK to load."""
+        """Do nothing: the demo has no SDK."""
 
     async def close(self) -> None:
-        """Do nothing; there is no connection to close."""
+        """Do nothing: the demo has no connections."""
 
     def _charged(self, request: Request) -> Usage:
         """Return the prompt's usage: what it shares with the last prompt is read from the cache, the rest written."""

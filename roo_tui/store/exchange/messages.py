@@ -85,7 +85,7 @@ def _body(message: object, calls: dict[str, ToolUse]) -> Body:
     if tool_uses(blocks):
         raise _Invalid("has the role “user” but contains a tool use, which only an “assistant” message can")
     records = tuple(record_of(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
-    return UserMessage(blocks, words=typed_words(blocks), source="import", calls=records)
+    return UserMessage(blocks, words=typed_text(blocks), source="import", calls=records)
 
 
 def record_of(result: ToolResult, call: ToolUse | None) -> CallRecord:
@@ -95,7 +95,7 @@ def record_of(result: ToolResult, call: ToolUse | None) -> CallRecord:
     return CallRecord(call.id, call.name, call_facts(call, result))
 
 
-def typed_words(blocks: tuple[Block, ...]) -> str:
+def typed_text(blocks: tuple[Block, ...]) -> str:
     """Return the texts among the blocks that the user typed, without those that an agent added."""
     texts = [block.text for block in blocks if isinstance(block, Text)]
     return "\n\n".join(text for text in texts if text and not text.lstrip().startswith(_ADDED))

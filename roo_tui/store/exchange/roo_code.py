@@ -23,7 +23,7 @@ from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction, Truncation
 from roo_tui.plain_text import one_line
-from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_words
+from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_text
 
 MESSAGES_FILE = "api_conversation_history.json"
 EVENTS_FILE = "ui_messages.json"
@@ -230,7 +230,7 @@ def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) ->
     records = tuple(record_of(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
     if blocks and isinstance(blocks[0], Text) and _RESULT_AS_TEXT.match(blocks[0].text):
         return UserMessage(blocks, source="tools")
-    return UserMessage(blocks, words=_WRAPPER.sub("", typed_words(blocks)).strip(), source="import", calls=records)
+    return UserMessage(blocks, words=_WRAPPER.sub("", typed_text(blocks)).strip(), source="import", calls=records)
 
 
 def _blocks(content: str | list[Any]) -> Iterator[Block]:
