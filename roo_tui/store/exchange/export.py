@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from roo_tui.domain.blocks import (
     Block,
@@ -34,7 +34,7 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, To
 from roo_tui.plain_text import clean, one_line
 from roo_tui.store.codec import encode
 
-JsonObject: TypeAlias = dict[str, object]
+JsonObject: TypeAlias = dict[str, Any]
 
 _TICKS = re.compile("`{3,}")
 _BOXES = {"pending": "[ ]", "in_progress": "[-]", "done": "[x]"}
