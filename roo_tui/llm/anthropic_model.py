@@ -144,3 +144,8 @@ async def _raw_events(client: "AsyncAnthropic", body: bytes) -> AsyncGenerator[J
             async with asyncio.timeout(_DRAIN_S):
                 async for _ in incoming:
                     pass
+
+
+def build(info: ModelInfo, *, key: str, base_url: str) -> AnthropicModel:
+    """Return the adapter of one profile."""
+    return AnthropicModel(info, key=key, base_url=base_url)

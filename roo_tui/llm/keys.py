@@ -8,8 +8,7 @@ from pathlib import Path
 
 from roo_tui import paths
 from roo_tui.domain.errors import MissingKey
-
-_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY"}
+from roo_tui.llm.providers import PROVIDERS
 
 
 def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: Path | None = None) -> str:
@@ -20,17 +19,18 @@ def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: P
     Raises:
         MissingKey: others can read the key file, or it is not valid TOML.
     """
-    if provider not in _VARIABLES:
+    if provider not in PROVIDERS or not (variable := PROVIDERS[provider].key_variable):
         return ""
     environ = os.environ if environ is None else environ
     file = file or paths.key_file()
-    return environ.get(_VARIABLES[provider], "").strip() or _from_file(provider, file)
+    return environ.get(variable, "").strip() or _from_file(provider, file)
 
 
 def missing_key(provider: str) -> MissingKey:
     """Return the error that says where to put the provider's key."""
+    variable = PROVIDERS[provider].key_variable
     return MissingKey(
-        f"roo-tui found no API key for {provider}. Set the environment variable {_VARIABLES[provider]}, or write the "
+        f"roo-tui found no API key for {provider}. Set the environment variable {variable}, or write the "
         f'line {provider} = "YOUR KEY" into {paths.key_file()} and make the file readable by you alone (chmod 600). '
         "To try roo-tui without a key, start it with --demo.",
         code="missing_key",

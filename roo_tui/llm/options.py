@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from roo_tui.llm.providers import PROVIDERS
 from roo_tui.setting_field import setting
 
 _PRICE_UNIT = "US dollars per million tokens"
@@ -18,7 +19,7 @@ class Profile:
         "anthropic",
         title="Provider",
         sentence="The provider whose API the model uses; demo is offline and scripted.",
-        choices=("anthropic", "demo"),
+        choices=tuple(PROVIDERS),
     )
     model: str = setting(
         "claude-sonnet-5-5",

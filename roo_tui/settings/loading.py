@@ -11,6 +11,7 @@ from typing import Any
 from roo_tui import paths
 from roo_tui.context import ContextOptions
 from roo_tui.llm.options import ModelFacts, Profile
+from roo_tui.llm.providers import PROVIDERS
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
 from roo_tui.settings.schema import NAMED_SECTIONS, SECTIONS, Field, SettingValue, field_of, fields
 from roo_tui.settings.values import DEFAULT_PROFILE, Origin, Settings, Source
@@ -169,12 +170,12 @@ def _apply_environment(values: _Values, environ: Mapping[str, str]) -> None:
             values.set(setting.key, setting.parse(text), "environment", _variable(setting))
         except ValueError as error:
             values.problems.append(f"{_variable(setting)} {error}; {values.in_force(setting.key, setting)}.")
-    if url := environ.get("ANTHROPIC_BASE_URL", ""):
-        for name in values.names["profiles"]:
-            key = f"profiles.{name}.base_url"
-            anthropic = values.by_key.get(f"profiles.{name}.provider", "anthropic") == "anthropic"
-            if anthropic and not values.by_key.get(key):
-                values.set(key, url, "environment", "ANTHROPIC_BASE_URL")
+    usual = Profile("").provider
+    for name in values.names["profiles"]:
+        key, provider = f"profiles.{name}.base_url", values.by_key.get(f"profiles.{name}.provider", usual)
+        variable = PROVIDERS[str(provider)].url_variable
+        if (url := environ.get(variable, "")) and not values.by_key.get(key):
+            values.set(key, url, "environment", variable)
 
 
 def _apply_overrides(values: _Values, overrides: Mapping[str, object]) -> None:
@@ -224,7 +225,9 @@ def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _relevant(environ: Mapping[str, str]) -> dict[str, str]:
-    names = {_variable(setting) for setting in fields() if "*" not in setting.key} | {"ANTHROPIC_BASE_URL"}
+    names = {_variable(setting) for setting in fields() if "*" not in setting.key} | {
+        provider.url_variable for provider in PROVIDERS.values()
+    }
     return {name: environ[name] for name in names if name in environ}
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from roo_tui import llm, settings
+from roo_tui import settings
 from roo_tui.domain.views import Row
 from roo_tui.engine import Engine
 from roo_tui.llm.catalog import Catalog
+from roo_tui.llm.demo.model import DemoModel
 from roo_tui.llm.demo.workspace import make
 from roo_tui.llm.options import Profile
 from roo_tui.llm.protocol import Model
@@ -62,7 +63,7 @@ async def demo_app(folder: Path, *, size: tuple[int, int] = (120, 40), speed: fl
     engines: list[Engine] = []
 
     def models(profile: Profile) -> Model:
-        return llm.build(profile, key="", catalog=Catalog.load(), demo_speed=speed)
+        return DemoModel(Catalog.load().info(profile.provider, profile.model), speed=speed)
 
     def build(as_demo: bool) -> Engine:
         engines.append(Engine(workspace, settings.load(workspace=workspace), demo=as_demo, models=models))

@@ -211,3 +211,9 @@ def _prompt_parts(request: Request) -> Iterator[str]:
 
 def _tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
+
+
+def build(info: ModelInfo, *, key: str, base_url: str) -> DemoModel:
+    """Return the scripted model; it needs no key and no address."""
+    del key, base_url
+    return DemoModel(info)
