@@ -1,4 +1,4 @@
-"""Unions whose members tell themselves apart by one field."""
+"""Unions whose members are told apart by one field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 @dataclass(frozen=True, slots=True)
 class TaggedBy:
-    """Says which field of a union's dataclasses names the one that is meant; each has its name there as default.
+    """Names the field that tells a union's dataclasses apart. Each member's default for it is its tag.
 
-    Whoever reads stored values looks at that field instead of trying one member after the other, which takes three
-    times as long. The method is what pydantic asks of an annotation.
+    Reading stored values by this field is three times as fast as trying one member after the other. Pydantic calls the
+    method.
     """
 
     name: str
