@@ -13,7 +13,7 @@ def _thresholds(text: str) -> object:
 
 
 def _smart_config(text: str) -> object:
-    # pydantic comes with it: only who writes passes waits for it at the start.
+    # Imports pydantic, so only users who write their own passes wait for it at the start.
     from roo_tui.context.strategies.smart.config import parse
 
     return parse(text)
@@ -23,8 +23,8 @@ def _smart_config(text: str) -> object:
 class ContextOptions:
     """When and how the context is condensed.
 
-    `strategy` names how a condense works. `smart_config` and `strategy_thresholds` are JSON text, however the settings
-    file has them.
+    `strategy` is the id of a strategy. `smart_config` and `strategy_thresholds` are JSON text here, even if the
+    settings file has tables.
     """
 
     auto_condense: bool = setting(
