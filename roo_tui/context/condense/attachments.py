@@ -1,8 +1,8 @@
-"""The summary message: the model's answer first, then what is attached to it by itself.
+"""The summary message: the model's answer, then everything attached to it.
 
-Order: answer, commands in force, folded files, facts ledger, receipt, pins, the request being worked on, open todo
-items, environment details. Each but the first and the last stands in a `<system-reminder>`. Commands, pins, request and
-todo items are there whatever their size; the rest shares what is left, folded files last.
+Order: answer, commands in force, folded files, facts ledger, receipt, pins, the request in progress, open todo items,
+environment details. All but the first and the last are wrapped in a `<system-reminder>`. Commands, pins, request and
+todo items are attached whatever their size; the others share what is left of the budget, folded files last.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,7 +31,7 @@ SECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The blocks that are attached whatever their size."""
+    """The blocks that are always attached, whatever their size."""
 
     commands: Text | None = None
     pins: tuple[Text, ...] = ()
@@ -40,13 +40,13 @@ class Required:
 
     @property
     def blocks(self) -> tuple[Text, ...]:
-        """All of them, in order."""
+        """Return the blocks there are, in order."""
         return tuple(block for block in (self.commands, *self.pins, self.request, self.todos) if block is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryParts:
-    """Everything a summary message is made of."""
+    """Everything in a summary message."""
 
     answer: Text
     required: Required = field(default_factory=Required)
@@ -57,7 +57,7 @@ class SummaryParts:
 
     @property
     def blocks(self) -> tuple[Text, ...]:
-        """The blocks of the message, in order."""
+        """Return the blocks of the message, in order."""
         required = self.required
         ordered = (
             self.answer,
@@ -75,13 +75,13 @@ class SummaryParts:
 
 @dataclass(slots=True)
 class Allowance:
-    """What the attached blocks may still use together. What must be there is counted even where it is too long."""
+    """The characters and raw tokens that attached blocks may still use. Required blocks may make them negative."""
 
     characters: int
     tokens: int
 
     def take(self, block: Text, counter: TokenCounter) -> bool:
-        """Take the block's size off and return True if it fits; else take nothing."""
+        """Subtract the block's size and return True if it fits, else return False."""
         tokens = counter.count_block(block)
         if len(block.text) > self.characters or tokens > self.tokens:
             return False
@@ -90,44 +90,44 @@ class Allowance:
         return True
 
     def charge(self, block: Text, counter: TokenCounter) -> None:
-        """Take the block's size off whether it fits or not."""
+        """Subtract the block's size, whether it fits or not."""
         self.characters -= len(block.text)
         self.tokens -= counter.count_block(block)
 
 
 def allowance(window: int, raw_freed: int) -> Allowance:
-    """Return what attached blocks may use: 50,000 characters, 10 % of the window or half of what is freed.
+    """Return what attached blocks may use: at most 50,000 characters, 10 % of the window and half of what is freed.
 
-    The smallest holds. `window` and `raw_freed` are tokens, taken as 4 characters each; the tokens themselves are
-    limited to half of what is freed, so that dense text cannot use up the gain.
+    `window` and `raw_freed` are tokens of about 4 characters each. Tokens are limited to half of what is freed, so that
+    dense text cannot use up the gain.
     """
     half = max(0, raw_freed // 2)
     return Allowance(min(MOST_CHARACTERS, window * _CHARACTERS_PER_TOKEN // 10, half * _CHARACTERS_PER_TOKEN), half)
 
 
 def answer_block(answer: str) -> Text:
-    """Return the first block: the heading and the model's whole answer."""
+    """Return the first block of the message: the heading and the model's whole answer."""
     return Text(render("summary_message/answer", answer=answer.strip()))
 
 
 def commands_block(commands: tuple[str, ...]) -> Text | None:
-    """Return the block of the commands in force, None where there are none."""
+    """Return the block of the commands in force, None if there are none."""
     return Text(render("summary_message/commands", commands="\n".join(commands))) if commands else None
 
 
 def request_block(request: str) -> Text | None:
-    """Return the block of the request being worked on, None where there is none."""
+    """Return the block of the request in progress, None if it is empty."""
     return Text(render("summary_message/request", request=request)) if request else None
 
 
 def todos_block(todos: tuple[tuple[str, str], ...]) -> Text | None:
-    """Return the block of the todo items that are not done, None where all are."""
+    """Return the block of the todo items that are not done, None if there are none."""
     items = [render("summary_message/todo_item", text=text, state=state) for text, state in open_items(todos)]
     return Text(render("summary_message/todos", items="\n".join(items))) if items else None
 
 
 def receipt_block(receipt: tuple[str, ...]) -> Text | None:
-    """Return the block of what the log knows and the summary does not say, None where that is nothing."""
+    """Return the block of the receipt's lines, None if there are none."""
     return (
         Text(render("summary_message/receipt", lines="\n".join(f"- {line}" for line in receipt))) if receipt else None
     )
@@ -139,9 +139,9 @@ def open_items(todos: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
 
 
 def split_summary(text: str) -> tuple[str, str]:
-    """Return the analysis and the summary of a stored answer, for the screen; either may be empty.
+    """Return the analysis and the summary of a stored answer without its heading; either may be empty.
 
-    The heading is left out. A text without tags is all summary; a tag that is never closed reaches to the next one.
+    A text without tags is all summary. An unclosed tag extends to the next tag.
     """
     text = text.removeprefix(render("summary_message/answer", answer="")).strip()
     before, opened, rest = text.partition("<analysis>")
@@ -156,9 +156,9 @@ def split_summary(text: str) -> tuple[str, str]:
 
 
 def missing_sections(answer: str) -> tuple[str, ...]:
-    """Return which of the nine sections the summary lacks. Case, spacing and `&` for "and" do not matter."""
-    words = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
-    return tuple(section for section in SECTIONS if section.casefold() not in words)
+    """Return which of the nine sections the summary lacks, whatever its case and spacing; `&` is "and"."""
+    summary = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
+    return tuple(section for section in SECTIONS if section.casefold() not in summary)
 
 
 _AT_ONCE = 8
@@ -167,17 +167,17 @@ _LEAST_SPACE = 200
 
 @dataclass(frozen=True, slots=True)
 class FoldedFiles:
-    """One section per file, in the order asked for; `unreadable` counts the files that could not be read."""
+    """One section per file, in the requested order. `unreadable` counts the files that could not be read."""
 
     sections: tuple[str, ...] = ()
     unreadable: int = 0
 
 
 async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles:
-    """Return sections of the files' outlines that together have at most `budget` characters.
+    """Return sections with the files' outlines, at most `budget` characters in total.
 
-    Files are taken in order, so give the newest first; a few are asked for at a time, and none once the budget is
-    used up. The section that does not fit any more is cut after a whole line if there is space for a useful part.
+    Files are taken in the given order, newest first, a few at a time until the budget is used up. The first section
+    that does not fit is cut after a whole line if a useful part of it fits.
 
     Source: Roo Code's folded file context.
     """
@@ -206,9 +206,10 @@ async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles
 def outlines_of(
     read: Callable[[str], Awaitable[str]], outline: Callable[[str, str], Awaitable[str]], unreadable: type[Exception]
 ) -> Fold:
-    """Return what `fold` asks: `read` gives a file's text or raises `unreadable`, `outline` its definitions."""
+    """Return the service for `fold`: `read` returns a file's text or raises `unreadable`, `outline` its definitions."""
 
     async def outlines(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:
+        """Return (path, outline) pairs of the files that can be read."""
         found = []
         for path in paths:
             try:
@@ -222,7 +223,7 @@ def outlines_of(
 
 
 def _cut(path: str, outline: str, budget: int) -> str:
-    """Return the section with as many whole lines as fit, empty where that is too little to be of use."""
+    """Return the section with as many whole lines as fit, empty if too few fit to be useful."""
     if budget < _LEAST_SPACE:
         return ""
     lines = outline.split("\n")

@@ -1,4 +1,4 @@
-"""From a summary's text to its marker: what is attached to it, within the shared budget, and what it frees."""
+"""Build a condense marker from a summary: attach what fits the shared budget, and count what it frees."""
 
 import asyncio
 from dataclasses import dataclass
@@ -24,13 +24,14 @@ from roo_tui.domain.blocks import Text
 from roo_tui.domain.errors import CondenseError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction
+from roo_tui.plain_text import plural
 
 LOW_YIELD = "Low yield"
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """A summary and what it hides. `raw_hidden` are raw tokens."""
+    """A summary before its marker is built. `raw_hidden` are the raw tokens it hides."""
 
     answer: str
     shape: Literal["fresh", "cached", "staged", "outline"]
@@ -43,16 +44,17 @@ class SummaryDraft:
 async def build_marker(
     draft: SummaryDraft, given: ReductionInput, services: ReductionServices, options: ContextOptions
 ) -> Condense:
-    """Return the marker: the answer, then all that is attached to it. Cost, model and duration are the caller's.
+    """Return the marker with the answer and everything attached. The caller adds cost, model and duration.
 
     Raises:
-        CondenseError: it would not lower the count.
+        CondenseError: the marker would not lower the count.
     """
     counter = services.counter
     answer = answer_block(draft.answer)
     todos = given.todos or todos_of(given.path)
 
     def begin() -> tuple[Allowance, Ledger]:
+        """Return what the required blocks leave of the budget, and the ledger."""
         left = allowance(given.limits.window, draft.raw_hidden - counter.count_block(answer))
         for block in draft.required.blocks:
             left.charge(block, counter)
@@ -69,6 +71,7 @@ async def build_marker(
     folded = await fold(given.read_files, left.characters, services.fold)
 
     def finish() -> Condense:
+        """Attach receipt and outlines as far as they fit, and return the marker."""
         said = "\n".join(block.text for block in (answer, *draft.required.blocks))
         unsaid = receipt(given.path, said, todos)
         attached = receipt_block(unsaid) if options.append_receipt else None
@@ -97,12 +100,12 @@ def _marker(
     if raw_after >= raw_before:
         message = (
             f"The summary is not smaller than what it would hide: {given.context_tokens:,} → {after:,} tokens. "
-            "Nothing was changed; condense with instructions to be brief, or go on working."
+            "Nothing was changed. Condense with instructions to be brief, or condense later."
         )
         raise CondenseError(failed(given, services, message, tokens_after=after, body=draft.answer))
     trigger = given.limits.trigger_tokens
     if after * 2 > trigger:
-        remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger's {trigger:,}.")
+        remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger ({trigger:,}).")
     figures = Reduction(
         trigger=given.trigger,
         strategy="native",
@@ -133,9 +136,9 @@ def _fitting(folded: FoldedFiles, left: Allowance, services: ReductionServices) 
 def _remarks(given: ReductionInput, environment: Text | None, folded: FoldedFiles, shown: int) -> tuple[str, ...]:
     remarks = []
     if folded.unreadable:
-        remarks.append(f"Files that could not be read: {folded.unreadable}.")
+        remarks.append(f"{plural(folded.unreadable, 'file')} could not be read.")
     if shown < len(folded.sections):
-        remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - shown}.")
+        remarks.append(f"{plural(len(folded.sections) - shown, 'outline')} did not fit.")
     if environment is None and _environment(given) is not None:
-        remarks.append("Environment details left out for lack of space.")
+        remarks.append("The environment details did not fit.")
     return tuple(remarks)

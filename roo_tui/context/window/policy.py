@@ -12,6 +12,7 @@ from typing import Literal
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import ModelInfo
+from roo_tui.plain_text import plural
 
 Decision = Literal["nothing", "due", "over"]
 
@@ -147,7 +148,7 @@ def auto_threshold(info: ModelInfo, window: int, base_tokens: int, growth_tokens
         why = "an earlier condense would cost more than reading the whole window from the cache"
     else:
         pays = ceil((fixed + read * best) / (read * max(best - base_tokens, 1)))
-        why = f"above that, a condense pays for itself within {pays:,} {'request' if pays == 1 else 'requests'}"
+        why = f"above that, a condense pays for itself within {plural(pays, 'request')}"
     return AutoThreshold(
         percent,
         f"{percent} % ({window * percent // 100:,} tokens): requests add about {growth_tokens:,} tokens, and {why}.",
