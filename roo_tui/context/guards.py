@@ -42,7 +42,7 @@ class Guards:
         if overhead >= limit:
             return overhead_objection(overhead, limit, limits.window)
         if _newest_content(given.path) == self._content or _is_waiting(given.path):
-            return "There are no new messages since the last condense, so another one would not help."
+            return "There are no new messages since the last condense or attempt, so another one would not help."
         if _is_circling(given):
             return (
                 f"The last {MOST_ATTEMPTS} automatic condenses had almost no new messages between them. Condense with "
@@ -81,8 +81,8 @@ class Guards:
 def overhead_objection(overhead: int, limit: int, window: int) -> str:
     """Return why no condense helps if system prompt and tools reach the limit. All figures are tokens."""
     return (
-        f"A condense cannot help: the system prompt and tools alone take {overhead:,} tokens, and the limit is "
-        f"{limit:,} of the {window:,} in the context window. Raise the threshold, shorten the project rules, or choose "
+        f"The system prompt and tools alone take {overhead:,} tokens, but the limit is {limit:,} in a context "
+        f"window of {window:,}, so condensing cannot help. Raise the threshold, shorten the project rules, or choose "
         "a model with a larger window."
     )
 

@@ -68,7 +68,7 @@ class Opaque:
 
     provider: str
     model: str
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     type: Literal["opaque"] = "opaque"
 
 

@@ -6,7 +6,7 @@ defines the task's state; entries off the path are abandoned, not lost.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from roo_tui.domain.blocks import Block
 from roo_tui.domain.ids import EntryId
@@ -149,7 +149,7 @@ class Noted:
 class Unknown:
     """A body written by a newer version. It is kept and shown as unknown, but never sent."""
 
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     kind: Literal["unknown"] = "unknown"
 
 

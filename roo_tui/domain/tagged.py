@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Protocol, get_args
+
+
+class _SchemaHandler(Protocol):
+    def generate_schema(self, source: object, /) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +19,7 @@ class TaggedBy:
 
     name: str
 
-    def __get_pydantic_core_schema__(self, union: Any, handler: Any) -> Mapping[str, Any]:
+    def __get_pydantic_core_schema__(self, union: object, handler: _SchemaHandler) -> Mapping[str, object]:
         members = {member.__dataclass_fields__[self.name].default: member for member in get_args(union)}
         choices = {tag: handler.generate_schema(member) for tag, member in members.items()}
         return {"type": "tagged-union", "discriminator": self.name, "choices": choices}

@@ -175,7 +175,7 @@ def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOption
         if not _may_stage(given):
             raise HistoryTooLong(
                 "The history is too long for one summary request, and it is summarised in parts only once the context "
-                "is over its limit. Condense it yourself, or choose a condense profile with a larger window."
+                "is over its limit. Run /condense, or choose a condense profile with a larger window."
             )
         parts = stages(hiding.where.hidden, text, given, counter)
         shape, request = "staged", None
