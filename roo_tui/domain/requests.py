@@ -6,7 +6,7 @@ raises `ModelError` instead of `Finished` if the answer did not end properly.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from roo_tui.domain.blocks import Block, Message
 from roo_tui.domain.usage import Usage
@@ -18,7 +18,7 @@ class ToolSpec:
 
     name: str
     description: str
-    schema: Mapping[str, object]
+    schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

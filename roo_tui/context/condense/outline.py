@@ -123,9 +123,9 @@ class _Log:
             suffix for call in self._calls for file in _files_of(call) if (suffix := PurePosixPath(file).suffix)
         )
         programs = Counter(
-            words[0]
+            parts[0]
             for call in self._calls
-            if call.record.facts.kind == "command" and (words := call.record.facts.query.split())
+            if call.record.facts.kind == "command" and (parts := call.record.facts.query.split())
         )
         lines = []
         if kinds:

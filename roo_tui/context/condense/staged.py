@@ -53,8 +53,8 @@ def stages(hidden: Sequence[Visible], instruction: str, given: ReductionInput, c
     """
     writer = given.writer
     notes = max(_LEAST_NOTES, min(_MOST_NOTES, writer.window // 10, given.limits.reserved))
-    asking = counter.count_request(_system(), (), _asked((), _part_words(99, 99)))
-    merging = counter.count_request(_system(), (), _asked((), _merge_words(instruction)))
+    asking = counter.count_request(_system(), (), _asked((), _part_prompt(99, 99)))
+    merging = counter.count_request(_system(), (), _asked((), _merge_prompt(instruction)))
     room = int((writer.window * _FILLED - notes) / writer.ratio) - asking
     merging_raw = int((writer.window * _FILLED - notes) / writer.ratio) - merging
     texts = as_text(hidden, images=False)
@@ -100,7 +100,7 @@ async def merging_request(plan: Stages, given: ReductionInput, services: Reducti
                 "merge, and do not get shorter. Truncate or rewind, or choose a model with a larger window."
             )
             raise CondenseError(failed(given, services, message))
-    messages = (Message("user", (*notes, Text(_merge_words(plan.instruction)))),)
+    messages = (Message("user", (*notes, Text(_merge_prompt(plan.instruction)))),)
     return Request(messages, _system(), max_output=max_output, cache=False)
 
 
@@ -108,8 +108,9 @@ async def _notes(plan: Stages, given: ReductionInput, services: ReductionService
     count = len(plan.parts)
     notes = []
     for number, messages in enumerate(plan.parts, 1):
-        words = _part_words(number, count)
-        request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
+        request = Request(
+            _asked(messages, _part_prompt(number, count)), _system(), max_output=plan.notes_tokens, cache=False
+        )
         answer = await ask(request, given, services)
         text = _cut(answer.text, plan.notes_tokens, given, services.counter)
         notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
@@ -120,16 +121,16 @@ def _system() -> tuple[str, ...]:
     return (render("condense/system", guard=render("condense/guard")),)
 
 
-def _part_words(number: int, parts: int) -> str:
+def _part_prompt(number: int, parts: int) -> str:
     return render("condense_staged/part", number=number, parts=parts)
 
 
-def _merge_words(instruction: str) -> str:
+def _merge_prompt(instruction: str) -> str:
     return render("condense_staged/merge", instruction=instruction)
 
 
-def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
-    return with_user_blocks(messages, (Text(words),))
+def _asked(messages: tuple[Message, ...], prompt: str) -> tuple[Message, ...]:
+    return with_user_blocks(messages, (Text(prompt),))
 
 
 def _cut(text: str, tokens: int, given: ReductionInput, counter: TokenCounter) -> str:

@@ -42,7 +42,7 @@ class DraftHistory:
         self._refresh()
 
     def mask(self, items: Sequence[MaskItem]) -> None:
-        """Add items. Drop existing ones within them, and take the target from those that point to what is now masked."""
+        """Add items; drop existing ones within them, and the target of those that point to what is now masked."""
         if not items:
             return
         outer = {place_of(item): item for item in items}

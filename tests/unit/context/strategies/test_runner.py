@@ -68,7 +68,7 @@ def test_the_registry_lists_finds_and_adds():
     assert [strategy.id for strategy in registry.all()] == ["native", "smart", "lossless", "truncation"]
     registry.get("smart").enabled = False
     assert [strategy.id for strategy in registry.enabled()] == ["native", "lossless", "truncation"]
-    with pytest.raises(CommandRefused, match="“smart” is switched off. Choose one of: native, lossless, truncation"):
+    with pytest.raises(CommandRefused, match=r"“smart” is switched off\. Choose one of: native, lossless, truncation"):
         registry.get("smart")
     registry.register(Fixed())
     assert registry.all()[0].id == "fixed"
