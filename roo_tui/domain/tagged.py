@@ -6,7 +6,9 @@ from typing import Protocol, get_args
 
 
 class _SchemaHandler(Protocol):
-    def generate_schema(self, source: object, /) -> object: ...
+    def generate_schema(self, source: object, /) -> object:
+        """Return the schema of one member of the union."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
