@@ -39,6 +39,11 @@ def well_formed(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
+def plural(count: int, noun: str) -> str:
+    """Return the count with its noun: `1 file`, `2,000 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Return the beginning of the text, clean, on one line of at most `limit` characters; `…` ends it where cut."""
     beginning = text.lstrip()[: 20 * limit]

@@ -1,8 +1,8 @@
-"""Everything about the context window: what the model gets, how full it is, when it is reduced and how.
+"""The context window: what the model gets, how full the window is, and when and how it is reduced.
 
-Values and functions over a task's entries, without a screen, a store or a model of its own. Start reading at `ladder`
-(what is tried when the context must shrink), then the rooms `history` (what the model gets), `window` (when),
-`condense` (how) and `strategies` (other ways). Other rooms import from these faces only.
+Values and functions over a task's entries; no screen, store or model. Start reading at `ladder` (what is tried when the
+context must shrink), then the rooms `history` (what the model gets), `window` (when to reduce), `condense` (how) and
+`strategies` (other ways). Other rooms import from these packages only, not from their modules.
 """
 
 from roo_tui.context.guards import Guards, overhead_objection

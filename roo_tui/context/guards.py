@@ -1,4 +1,4 @@
-"""What keeps automatic condensing from running in circles. Guards block condensing, never truncation."""
+"""Guards: keep automatic condenses from repeating without effect. They never block the sliding window."""
 
 import re
 import time
@@ -19,21 +19,21 @@ _FIGURES = re.compile(r"[\d,]+")
 
 
 class Guards:
-    """The memory of one task's automatic attempts. `clock` gives seconds that never go back.
+    """Remembers one task's automatic condenses. `clock` returns monotonic seconds.
 
-    What the log tells (a condense, its failure or an undo after the newest message) holds after a restart too.
+    Objections that follow from the log (a condense, its failure or an undo after the newest message) survive a restart.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._attempts: deque[float] = deque(maxlen=MOST_ATTEMPTS)
         self._content: EntryId | None = None
-        self._said = ""
+        self._last_notice = ""
 
     def objection(self, given: ReductionInput, counter: TokenCounter) -> str:
-        """Return why no automatic condense may run now, as a sentence for people; empty if one may.
+        """Return why no automatic condense may run now, as a sentence for the user; empty if one may.
 
-        Counts system prompt and tools: call it in a thread.
+        Counts the system prompt and the tools, so call it in a thread.
         """
         limits = given.limits
         over = given.trigger == "forced" or decide(given.context_tokens, limits) == "over"
@@ -42,56 +42,56 @@ class Guards:
         if overhead >= limit:
             return overhead_objection(overhead, limit, limits.window)
         if _newest_content(given.path) == self._content or _is_waiting(given.path):
-            return "Nothing new was said since the last condense was tried, so another one would not help."
+            return "There are no new messages since the last condense or attempt, so another one would not help."
         if _is_circling(given):
             return (
-                f"The last {MOST_ATTEMPTS} automatic condenses had hardly anything new between them. Condense with "
+                f"The last {MOST_ATTEMPTS} automatic condenses had almost no new messages between them. Condense with "
                 "instructions, rewind, or raise the threshold."
             )
         if len(self._attempts) == MOST_ATTEMPTS and self._clock() - self._attempts[0] < WITHIN_S:
             return (
-                f"{MOST_ATTEMPTS} automatic condenses in {WITHIN_S:.0f} seconds did not bring the context below its "
-                "limit. Condense with instructions, rewind, or raise the threshold."
+                f"{MOST_ATTEMPTS} automatic condenses in {WITHIN_S:.0f} seconds did not bring the context below the "
+                "trigger. Condense with instructions, rewind, or raise the threshold."
             )
         return ""
 
     def attempted(self, path: Sequence[Entry]) -> None:
-        """Remember that a model was asked to condense this path."""
+        """Record that a model was asked to condense this path."""
         self._attempts.append(self._clock())
         self.wait_for_new_content(path)
 
     def succeeded(self) -> None:
-        """Forget the attempts: the context is below its limit again."""
+        """Forget the attempts because the context is below the trigger again."""
         self._attempts.clear()
-        self._said = ""
+        self._last_notice = ""
 
     def wait_for_new_content(self, path: Sequence[Entry]) -> None:
-        """Let no automatic condense run before a message follows on this path, for example after an undo."""
+        """Block automatic condenses until this path has a new message, for example after an undo."""
         self._content = _newest_content(path)
 
-    def is_news(self, sentence: str) -> bool:
-        """Return whether this differs from what was said last in more than its figures.
+    def is_news(self, notice: str) -> bool:
+        """Return whether the notice differs from the last one in more than its figures, and remember it.
 
-        Nobody wants the same sentence at every request.
+        Repeating the same notice at every request would only annoy the user.
         """
-        said, self._said = self._said, _FIGURES.sub("", sentence)
-        return self._said != said
+        last, self._last_notice = self._last_notice, _FIGURES.sub("", notice)
+        return self._last_notice != last
 
 
 def overhead_objection(overhead: int, limit: int, window: int) -> str:
-    """Return why nothing helps where system prompt and tools alone reach the limit. All are tokens."""
+    """Return why no condense helps if system prompt and tools reach the limit. All figures are tokens."""
     return (
-        f"System prompt and tools alone take {overhead:,} tokens, and the limit is {limit:,} of a context "
-        f"window of {window:,}: condensing cannot help. Raise the threshold, shorten the project's "
-        "rules, or choose a model with a larger window."
+        f"The system prompt and tools alone take {overhead:,} tokens, but the limit is {limit:,} in a context "
+        f"window of {window:,}, so condensing cannot help. Raise the threshold, shorten the project rules, or choose "
+        "a model with a larger window."
     )
 
 
 def _is_circling(given: ReductionInput) -> bool:
-    """Say whether the newest automatic condenses each came with less than 10 % of the window new since the last.
+    """Return whether each of the newest automatic condenses followed the one before after less than 10 % new content.
 
-    Only those after the last condense a person asked for count. What a truncation or mask took away meanwhile is not
-    taken from what was new.
+    The share is of the context window. Only condenses after the last manual one count. What a truncation or mask
+    removed in between still counts as new content.
     """
     tokens, new, condenses = given.context_tokens, 0, 0
     for entry in reversed(given.path):
@@ -115,7 +115,7 @@ def _newest_content(path: Sequence[Entry]) -> EntryId | None:
 
 
 def _is_waiting(path: Sequence[Entry]) -> bool:
-    """A condense, its failure or a toggle is newer than every message."""
+    """Return whether a condense, its failure or a toggle is newer than every message."""
     for entry in reversed(path):
         if isinstance(entry.body, UserMessage | AssistantMessage):
             return False

@@ -1,14 +1,14 @@
-"""The ladder: what is tried, in order, when the context must shrink by itself.
+"""The ladder: the reductions tried, in order, when the context must shrink automatically.
 
-    lossless      masks of what is there twice, kept only if they alone reach the target
-    condense      with the model, in parts where the history is too long for one request; unless switched off or held
-                  back by a guard
-    outline       a summary made from the log, without a model
-    truncate      hides the oldest messages
+    lossless         masks duplicates; used only if that alone reaches the target
+    condense         asks the model, in parts if the history is too long for one request; skipped if switched off or
+                     blocked by a guard
+    outline          writes a summary from the log, without a model
+    sliding window   hides the oldest messages
 
-The last two run only over the allowed tokens or when the provider said too long, and only if the fallback says so. A
-condense that is due by percentage alone and fails ends there, with the history unchanged. Every rung is a body the
-caller appends in order; each lowers the raw count or is left out.
+The last two run only above the allowed tokens or after the provider refused the request as too long, and only if the
+fallback setting allows it. A condense that is merely due and fails ends there and leaves the history unchanged. Each
+rung that lowers the raw count adds a body, and the caller appends the bodies in order.
 """
 
 import asyncio
@@ -32,22 +32,22 @@ __all__ = ["Guards", "reduce", "target_tokens"]
 FORCED_TARGET_PERCENT = 75
 
 Strategy = Callable[[ReductionInput, ReductionServices, ContextOptions], Awaitable[tuple[Body, ...]]]
-"""How the model rung reduces: a condense, or another strategy's markers in order; raises as `condense` does."""
+"""The model rung: a condense, or another strategy's markers in order. It raises the errors of `condense`."""
 
 Prelude = Callable[[ReductionInput, TokenCounter], Mask | None]
-"""The lossless rung: the masks that could be put on, with their figures; None where there are none. Run in a thread."""
+"""The lossless rung: the possible mask with its figures, None if there is none. Called in a thread."""
 
 
 OnFallback = Callable[[str, str], Awaitable[None]]
-"""Is told when the model rung did not help: why, and the rung that is taken instead."""
+"""Called with the reason and the next rung when the model rung did not help."""
 
 
-async def _nobody(message: str, next_rung: str) -> None:
-    """Nobody wants to know."""
+async def _ignore_fallback(message: str, next_rung: str) -> None:
+    """Do nothing."""
 
 
 async def native(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> tuple[Body, ...]:
-    """The model rung where no other strategy was chosen: one condense."""
+    """Return the bodies of the native strategy: one condense."""
     return (await condense(given, services, options),)
 
 
@@ -59,18 +59,17 @@ async def reduce(
     *,
     strategy: Strategy = native,
     prelude: Prelude | None = None,
-    on_fallback: OnFallback = _nobody,
+    on_fallback: OnFallback = _ignore_fallback,
     min_gain: int = 0,
     due: bool = False,
 ) -> tuple[Body, ...]:
-    """Return the bodies to append, in order; empty where nothing is due or nothing can be done.
+    """Return the bodies to append, in order; empty if nothing is due or nothing can be done.
 
-    `(Mask,)`, `(Condense,)`, `(Condense, Truncation)` where that was not enough, `(CondenseFailed,)`, and over the
-    limit `(CondenseFailed, Condense)` with an outline or `(CondenseFailed, Truncation)`; `(Truncation,)`; a `Noted`
-    comes first where a guard held condensing back and has not said so yet. The trigger `forced` reduces whatever the
-    counts say, to at most 75 % of the window; `due` says that a strategy's own trigger is reached. `min_gain` are the
-    tokens below which a reduction is not worth while.
-    When cancelled, `services` tells what it cost so far.
+    Possible are `(Mask,)`, `(Condense,)`, `(Condense, Truncation)` if the condense was not enough, `(CondenseFailed,)`
+    and `(Truncation,)`; above the allowed tokens also `(CondenseFailed, Condense)` with an outline and
+    `(CondenseFailed, Truncation)`. A `Noted` comes first if a guard blocked the condense for a new reason. The trigger
+    `forced` reduces whatever the counts are, to at most 75 % of the window. `due` means that a strategy's own trigger
+    is reached. A reduction should free at least `min_gain` tokens. After a cancel, `services` holds the cost so far.
     """
     forced = given.trigger == "forced"
     decision = "over" if forced else decide(given.context_tokens, given.limits)
@@ -96,7 +95,7 @@ async def reduce(
     if isinstance(last, Condense | Mask | Truncation):
         if last.figures.tokens_after <= _most_left(given):
             return bodies
-        reason = "The summary alone did not make enough room."
+        reason = "The summary alone did not free enough."
         given = replace(
             given,
             path=appended(given.path, *bodies),
@@ -111,9 +110,9 @@ async def reduce(
 
 
 def target_tokens(limits: Limits, trigger: Trigger = "automatic", min_gain: int = 0) -> int:
-    """Return the context tokens a reduction aims at: a tenth of the window (or `min_gain`) below the trigger.
+    """Return the context tokens a reduction aims at: a tenth of the window, or `min_gain` if larger, below the trigger.
 
-    Never less than half of the trigger, which a low threshold would ask for; a forced one at most 75 % of the window.
+    At least half of the trigger, so that a low threshold keeps a useful target; if forced, at most 75 % of the window.
     """
     below = limits.trigger_tokens - max(limits.window // 10, min_gain)
     target = max(below, limits.trigger_tokens // 2)
@@ -128,22 +127,22 @@ async def _condensed(
     strategy: Strategy,
     may_wait: bool,
 ) -> tuple[tuple[Body, ...], str]:
-    """Return what the condense came to, and why the next rung is needed.
+    """Return the bodies of the condense, and why the next rung is needed.
 
-    While it `may_wait`, the same refusal is told once, not at every request.
+    If the condense `may_wait`, a refusal is reported once, not at every request.
     """
     if not options.auto_condense:
-        return (), "Automatic condensing is off. To have a summary instead, undo this and condense."
+        return (), "Automatic condensing is off. For a summary instead, undo this and condense."
     if objection := await asyncio.to_thread(guards.objection, given, services.counter):
-        news = Noted("warning", "Condensing held back", objection)
-        return (news,) if guards.is_news(objection) else (), objection
+        notice = Noted("warning", "Condense held back", objection)
+        return (notice,) if guards.is_news(objection) else (), objection
     try:
         bodies = await strategy(given, services, options)
     except CondenseRefused as refusal:
         guards.wait_for_new_content(given.path)
         message = str(refusal)
-        told = may_wait and not guards.is_news(message)
-        return () if told else (failed(given, services, message),), message
+        reported = may_wait and not guards.is_news(message)
+        return () if reported else (failed(given, services, message),), message
     except CondenseError as error:
         guards.attempted(given.path)
         return (error.body,), error.body.message
@@ -155,7 +154,7 @@ async def _condensed(
 
 
 async def _outline(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense | None:
-    """Return a condense made without a model, None where it would free nothing."""
+    """Return a condense made without a model, None if it would free nothing."""
     try:
         return await outlined(given, services, options)
     except (CondenseRefused, CondenseError):
@@ -163,7 +162,7 @@ async def _outline(given: ReductionInput, services: ReductionServices, options: 
 
 
 def _most_left(given: ReductionInput) -> int:
-    """Return the most context tokens a reduction over the limit may leave before the next rung is needed."""
+    """Return the most context tokens that may be left without the next rung."""
     if given.trigger == "forced":
         return given.limits.window * FORCED_TARGET_PERCENT // 100
     return given.limits.allowed_tokens

@@ -13,7 +13,7 @@ def _thresholds(text: str) -> object:
 
 
 def _smart_config(text: str) -> object:
-    # pydantic comes with it: only who writes passes waits for it at the start.
+    # Imports pydantic, so only users who write their own passes wait for it at the start.
     from roo_tui.context.strategies.smart.config import parse
 
     return parse(text)
@@ -23,8 +23,8 @@ def _smart_config(text: str) -> object:
 class ContextOptions:
     """When and how the context is condensed.
 
-    `strategy` names how a condense works. `smart_config` and `strategy_thresholds` are JSON text, however the settings
-    file has them.
+    `strategy` is the id of a strategy. `smart_config` and `strategy_thresholds` are JSON text here, even if the
+    settings file has tables.
     """
 
     auto_condense: bool = setting(
@@ -115,18 +115,18 @@ class ContextOptions:
     append_receipt: bool = setting(
         False,
         title="Append a receipt",
-        sentence="Add to each summary the facts of the log that it leaves out.",
+        sentence="Append to each summary the facts of the log that it does not mention.",
     )
     condense_profile: str = setting(
         "",
         title="Condense profile",
         sentence="The profile whose model writes summaries; blank uses the conversation's own. Another model may "
-        "render names and tool calls less faithfully.",
+        "be less exact about names and tool calls.",
     )
     keep_newest_turns: int = setting(
         0,
         title="Keep the newest turns",
-        sentence="How many of the newest turns a condense leaves untouched; 0 starts afresh from the summary.",
+        sentence="How many of the newest turns a condense leaves untouched; 0 keeps only the summary.",
         unit="turns",
         range=(0, 20),
         clamp=True,
@@ -142,13 +142,13 @@ class ContextOptions:
     background_condense: bool = setting(
         False,
         title="Condense in the background",
-        sentence="Start 10 % of the context window before the threshold while the conversation goes on, and use the "
-        "summary from the next step.",
+        sentence="Start a condense 10 % of the context window below the threshold, while the conversation goes on. The "
+        "summary is used from the next step on.",
     )
     condense_time_limit_s: int = setting(
         300,
         title="Condense time limit",
-        sentence="Give up a condense (or one part of a staged condense) after this time and change nothing; 0 sets no "
+        sentence="Stop a condense (or one part of a staged condense) after this time and change nothing; 0 sets no "
         "limit.",
         unit="seconds",
         range=(0, 3_600),

@@ -1,4 +1,4 @@
-"""What a reduction of the context must know, as values, and what it may call."""
+"""The input of a reduction: what it must know, as values, and the services it may call."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from roo_tui.domain.requests import ModelEvent, ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage, add_costs
 
 Fold = Callable[[tuple[str, ...]], Awaitable[Sequence[tuple[str, str]]]]
-"""Outlines of files: (path, outline) pairs in the order asked for. A file that cannot be read is left out; one that can
-but has nothing to outline comes with an empty outline."""
+"""Returns outlines of files as (path, outline) pairs, in the given order. An unreadable file is left out; a readable
+file without definitions has an empty outline."""
 
 Digests = Callable[[tuple[str, ...]], Awaitable[Sequence[tuple[str, str]]]]
-"""What files hold now: (path, SHA-256 of the bytes) pairs, the hash empty for a file that is gone. Paths are relative
-to the workspace; one that cannot be told is left out."""
+"""Returns what files hold now as (path, SHA-256 of the bytes) pairs; the hash of a deleted file is empty. Paths are
+relative to the workspace. A file whose state is unknown is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """Another model than the conversation's writes the summary. `window` is in tokens, `ratio` its calibration."""
+    """A model that writes summaries. `window` is in tokens; `ratio` is how many of its tokens one raw token makes."""
 
     model: ModelInfo
     window: int
@@ -31,17 +31,16 @@ class Summariser:
 
 @dataclass(frozen=True, slots=True)
 class ReductionInput:
-    """The moment a reduction starts from.
+    """The state of a task from which a reduction starts.
 
-    `context_tokens` is calibrated and counts system prompt and tools; `ratio` is how many of them one raw token of this
-    very history makes.
-    `instructions` are for this one run. `environment` is used for automatic and forced reductions only. `read_files`
-    are relative to the workspace, newest first; `todos` are (text, state) pairs.
+    `context_tokens` is calibrated and includes system prompt and tools; one raw token of this history makes `ratio` of
+    them. `instructions` are for this run only. `environment` is used only for automatic and forced reductions.
+    `read_files` are relative to the workspace, newest first. `todos` are (text, state) pairs.
 
-    `last_prefix` is `request_shape.prefix_hash` of the last request that was answered, `idle_s` the seconds since then
-    (None: not known); `thinking` and `temperature` are what that request was sent with. `summariser` is None where the
-    conversation's own model writes the summary. `summary_tokens` is how long its answers to condense requests usually
-    are, 0 where that is not known.
+    `last_prefix` is the `prefix_hash` (of `condense.request`) of the last answered request, `idle_s` the seconds since
+    then, None if unknown; `thinking` and `temperature` are those of that request. `summariser` is None if the
+    conversation's own model writes the summary. `summary_tokens` is the usual length of that model's summaries, 0 if
+    unknown.
     """
 
     path: tuple[Entry, ...]
@@ -65,13 +64,13 @@ class ReductionInput:
 
     @property
     def writer(self) -> Summariser:
-        """The model that writes the summary, with its window and ratio."""
+        """Return the model that writes the summary, with its window and ratio."""
         return self.summariser or Summariser(self.model, self.limits.window, self.ratio)
 
     def after(self, raw_hidden: int, raw_shown: int) -> int:
-        """Return the context tokens once something is hidden and something else is shown in its place.
+        """Return the context tokens after a reduction that hides and shows this many raw tokens.
 
-        Law: `after = before - ratio x (raw(hidden) - raw(shown))`; never less than nothing.
+        Law: `after = before - ratio x (raw(hidden) - raw(shown))`, at least 0.
         """
         return max(0, self.context_tokens - round(self.ratio * (raw_hidden - raw_shown)))
 
@@ -84,29 +83,29 @@ async def _no_digests(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:  # n
     return ()
 
 
-def _nowhere(text: str) -> None:
-    """Text that nobody watches."""
+def _ignore_text(text: str) -> None:
+    """Do nothing."""
 
 
 @dataclass(slots=True)
 class ReductionServices:
-    """What a reduction calls, and what it has spent so far: make one for each reduction.
+    """The services that a reduction calls, and what it has used so far. Make a new one for each reduction.
 
-    `ask` streams one answer of the model that writes summaries and raises `ModelError`; it may retry, each attempt
-    begins with `Started`. `on_text` gets the summary as it is written. `usage` and `cost_usd` count every attempt,
-    unfinished ones too, so that they can be read after a cancel.
+    `ask` streams one answer of the model that writes summaries and raises `ModelError`; it may retry, and each attempt
+    begins with `Started`. `on_text` gets the summary while it is written. `usage` and `cost_usd` include unfinished
+    attempts, so they are correct after a cancel.
     """
 
     ask: Callable[[Request], AsyncIterator[ModelEvent]]
     counter: TokenCounter
     fold: Fold = _no_outlines
     digests: Digests = _no_digests
-    on_text: Callable[[str], None] = _nowhere
+    on_text: Callable[[str], None] = _ignore_text
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
 
     def charge(self, model: ModelInfo, usage: Usage) -> None:
-        """Add what one attempt used."""
+        """Add the usage of one attempt and its cost."""
         self.usage += usage
         self.cost_usd = add_costs(self.cost_usd, cost(model, usage))
 
@@ -122,7 +121,7 @@ def failed(
     tokens_after: int = 0,
     cancelled: bool = False,
 ) -> CondenseFailed:
-    """Return the body of a condense that changed nothing, with what it cost so far."""
+    """Return the body of a condense that failed, with its cost so far."""
     return CondenseFailed(
         trigger=given.trigger,
         message=message,

@@ -1,4 +1,4 @@
-"""The sliding window: the oldest messages are hidden, without a summary and without a model.
+"""The sliding window: hides the oldest messages without a summary or a model.
 
 before   u1  a2  u3  a4  u5  a6  u7
 after    u1  [4 earlier messages are hidden]  a6  u7
@@ -21,9 +21,11 @@ from roo_tui.domain.markers import Reduction, Trigger, Truncation
 
 
 class Counter(Protocol):
-    """Counts raw tokens of blocks."""
+    """Counts the raw tokens of blocks."""
 
-    def count_blocks(self, blocks: tuple[Block, ...], /) -> int: ...
+    def count_blocks(self, blocks: tuple[Block, ...], /) -> int:
+        """Return the raw tokens of the blocks together."""
+        ...
 
 
 def slide_window(
@@ -35,11 +37,11 @@ def slide_window(
     trigger: Trigger = "manual",
     reason: str = "",
 ) -> Truncation | None:
-    """Return a truncation of what is visible on the path, None where nothing can be hidden or nothing would be freed.
+    """Return a truncation of the visible messages, None if it could hide or free nothing.
 
-    Hidden are the oldest visible messages after the first, up to the first legal cut at or after half of their tokens;
-    the summary in force and a user's unanswered message are never among them, and the newest message only when nothing
-    else can go. `tokens_before` is the calibrated count of the whole request, `ratio` the calibration of this moment.
+    It hides the oldest visible messages after the first, up to the first legal cut at or after half of their tokens. It
+    never hides the summary in force or an unanswered user message, and the newest message only if nothing else can go.
+    `tokens_before` is the calibrated count of the whole request, `ratio` the current calibration.
     """
     visible = effective_history(path)
     cuts = legal_cuts(visible)
@@ -63,9 +65,9 @@ def slide_window(
 
 
 def slide_window_to(given: ReductionInput, counter: Counter, target: int, reason: str) -> Truncation | None:
-    """Return one truncation that reaches the target or hides all that can be hidden, None if that is nothing.
+    """Return one truncation that reaches the target or hides as much as possible, None if it can hide nothing.
 
-    Counts the history several times: call it in a thread. `target` is in calibrated context tokens.
+    Counts the history several times, so call it in a thread. `target` is in calibrated context tokens.
     """
     path, tokens = given.path, given.context_tokens
     hidden: set[EntryId] = set()
@@ -96,7 +98,7 @@ def _candidates(visible: Sequence[Visible], hidden_tokens: list[int], cuts: Sequ
     half = hidden_tokens[-1] / 2
     enough = [cut for cut in possible if hidden_tokens[cut - start] >= half]
     too_little = [cut for cut in reversed(possible) if hidden_tokens[cut - start] < half]
-    # The newest message goes last: what the model has just asked for is worth more than anything older.
+    # The newest message goes last: the model has just asked for it and needs it more than anything older.
     return [*too_little, end] if enough == [end] else [*enough, *too_little]
 
 

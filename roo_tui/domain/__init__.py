@@ -1,5 +1,5 @@
-"""Plain frozen values every room speaks in: blocks, entries, markers, events, views, usage, errors.
+"""Immutable values that every room shares: blocks, entries, markers, events, views, usage and errors.
 
-Standard library only, no I/O. Start with `entries` (what a task is made of), then `events` (what the
-engine says) and `views` (what a screen may show).
+Standard library only, no I/O. Start with `entries` (what a task consists of), then `events` (what the engine
+reports) and `views` (what a screen may show).
 """

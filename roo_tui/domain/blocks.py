@@ -1,6 +1,6 @@
-"""Content blocks and messages: what is, was or would be sent to a model.
+"""Content blocks and messages, the units exchanged with a model.
 
-Shapes follow the Messages API. Blocks are never changed once they are part of an entry.
+Shapes follow the Messages API. A block that belongs to an entry never changes.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Role = Literal["user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words. May be empty in an imported log; requests leave empty ones out."""
+    """Plain text. It may be empty in an imported log; requests leave empty texts out."""
 
     text: str
     type: Literal["text"] = "text"
@@ -22,7 +22,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture. `data` is base64; `width` and `height` are pixels, 0 where unknown."""
+    """An image. `data` is base64; `width` and `height` are pixels, 0 if unknown."""
 
     media_type: str
     data: str
@@ -33,7 +33,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """The model asks for a tool. `id` is the call id that the result names."""
+    """A model's call of a tool. `id` is the call id that its result names."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to one tool use; `content` is text, or text and image blocks."""
+    """The result of one tool call. `content` is text, or text and image blocks."""
 
     tool_use_id: str
     content: "str | tuple[Text | Image, ...]" = ""
@@ -64,11 +64,11 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A block only one provider understands (redacted thinking, documents, server tools), kept as it came."""
+    """A block that only one provider understands (redacted thinking, documents, server tools), kept unchanged."""
 
     provider: str
     model: str
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     type: Literal["opaque"] = "opaque"
 
 
@@ -84,22 +84,22 @@ class Message:
 
 
 def tool_uses(blocks: tuple[Block, ...]) -> list[ToolUse]:
-    """Return the calls among the blocks, in order."""
+    """Return the tool calls among the blocks, in order."""
     return [block for block in blocks if isinstance(block, ToolUse)]
 
 
 def tool_results(blocks: tuple[Block, ...]) -> list[ToolResult]:
-    """Return the results among the blocks, in order."""
+    """Return the tool results among the blocks, in order."""
     return [block for block in blocks if isinstance(block, ToolResult)]
 
 
 def plain_text_of(blocks: tuple[Block, ...]) -> str:
-    """Return the text blocks joined by blank lines; every other kind is left out."""
+    """Return the text blocks, joined by blank lines; leave out every other kind."""
     return "\n\n".join(block.text for block in blocks if isinstance(block, Text) and block.text)
 
 
 def result_text(result: ToolResult) -> str:
-    """Return a result's text; an image in it reads `[Image]`."""
+    """Return a result's text, with `[Image]` for each image."""
     if isinstance(result.content, str):
         return result.content
     return "\n".join(part.text if isinstance(part, Text) else "[Image]" for part in result.content)

@@ -1,12 +1,12 @@
-"""Entries: what a task is made of. A task is one append-only log of them.
+"""Entries: a task is one append-only log of them.
 
-Each entry has an id, a parent and a body that is never edited or deleted. What is so is what the path from the
-root to the task's head says; entries off the path are abandoned, not lost.
+Each entry has an id, a parent and a body that is never edited or deleted. The path from the root to the task's head
+defines the task's state; entries off the path are abandoned, not lost.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from roo_tui.domain.blocks import Block
 from roo_tui.domain.ids import EntryId
@@ -18,11 +18,11 @@ from roo_tui.domain.views import Todos, ToolView
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What one tool call did, told by the tool or by an importer's name table, never guessed from its words.
+    """What one tool call did, as reported by the tool or an importer's name table, never guessed from its text.
 
-    `lines` is the first and last line read (1-based, inclusive), None for the whole file. `full_content` says
-    that the result holds the content itself, uncut. `changed` are the paths it wrote, relative to the workspace.
-    `digest` is the SHA-256 of the file's bytes as the call read or left it, empty where that is not known.
+    `lines` is the first and last line read (1-based, inclusive), None for the whole file. `full_content` means that
+    the result holds the whole content, uncut. `changed` lists the paths it wrote, relative to the workspace. `digest`
+    is the SHA-256 of the file's bytes after the call, empty if unknown.
     """
 
     kind: Literal["read", "write", "edit", "list", "search", "command", "todo", "question", "finish", "other"] = "other"
@@ -37,11 +37,11 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What is known of one finished call beside the text the model gets.
+    """Facts about one finished call beyond the text that the model gets.
 
-    `output_blob` is the hash of the whole output where the result shows it cut. `synthetic` marks results the
-    program wrote in a tool's place (crash, cancel, import). `decision` is how it came to run, `detail` one short phrase
-    of outcome.
+    `output_blob` is the hash of the whole output if the result holds only a part of it. `synthetic` marks a result
+    that the program wrote instead of the tool (crash, cancel, import). `decision` says how the call was approved,
+    `detail` gives the outcome in a short phrase.
     """
 
     call_id: str
@@ -57,10 +57,10 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Blocks sent in the user's role: typed words, tool results, or both in an imported log.
+    """Blocks sent in the user role: a typed message, tool results, or both in an imported log.
 
-    `words` is exactly what the person typed (it returns to the prompt after a rewind); the blocks also hold command
-    texts and environment details. `calls` describes the tool results among the blocks.
+    `words` is exactly what the user typed; a rewind puts it back into the prompt. The blocks also hold command texts
+    and environment details. `calls` describes the tool results among the blocks.
     """
 
     blocks: tuple[Block, ...]
@@ -72,10 +72,10 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """One answer of a model.
+    """One answer from a model.
 
-    `unsent` is what was received but may not be sent again (half a call, unsigned thinking); it is shown.
-    `usage` is None where the provider reported none (a cut stream). `context_tokens` of the usage count the window.
+    `unsent` holds blocks that are shown but never sent back (a partial call, unsigned thinking). `usage` is None if the
+    provider reported none (a broken stream); its `context_tokens` say how full the context window is.
     """
 
     blocks: tuple[Block, ...]
@@ -91,7 +91,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A tool call was about to run. Committed before it runs, so that it never runs twice."""
+    """Marks a tool call as started. It is committed before the call runs, so that no call runs twice."""
 
     call_id: str
     kind: Literal["call_started"] = "call_started"
@@ -99,7 +99,7 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A person (or a policy) answered a question; `decision` is the answer's name or the chosen text."""
+    """The answer of the user (or a policy) to a question; `decision` is the option's id or the chosen text."""
 
     question_id: str
     decision: str
@@ -110,7 +110,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The workspace's files had this state. `tree` is a git tree hash; `files` changed since the one before."""
+    """The state of the workspace's files. `tree` is a git tree hash; `files` changed since the last checkpoint."""
 
     tree: str
     commit: str
@@ -120,7 +120,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class TodosChanged:
-    """The todo list as it is from here on: (text, state) pairs."""
+    """The todo list from this entry on: (text, state) pairs."""
 
     items: Todos
     kind: Literal["todos"] = "todos"
@@ -128,7 +128,7 @@ class TodosChanged:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """An entry is pinned (or no longer pinned): its text stays in every summary, word for word."""
+    """Pins or unpins an entry. Every summary keeps a pinned entry's text word for word."""
 
     entry_id: EntryId
     on: bool = True
@@ -137,7 +137,7 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something a person should be able to read again later: a failed request, a recovery, a remark."""
+    """A notice kept in the log so that the user can read it later: a failed request, a recovery, a remark."""
 
     level: Literal["info", "warning", "error"]
     title: str
@@ -147,9 +147,9 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A body written by a newer version; kept, shown as such, never sent."""
+    """A body written by a newer version. It is kept and shown as unknown, but never sent."""
 
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
     kind: Literal["unknown"] = "unknown"
 
 
@@ -184,7 +184,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """The head was moved: a rewind, its undo, or a redo. `files_before` is the tree the workspace had before it."""
+    """One move of the head: a rewind, its undo, or a redo.
+
+    `files_before` and `files_after` are the workspace's git trees before and after the move, empty if it left the files
+    alone.
+    """
 
     id: int
     from_id: EntryId | None
@@ -197,7 +201,7 @@ class HeadMove:
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """A task as the list of tasks shows it. Costs are US dollars; unknown parts are left out of the sum."""
+    """A task as the task list shows it. `cost_usd` leaves out costs that are unknown."""
 
     id: str
     title: str
@@ -212,7 +216,7 @@ class TaskInfo:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message typed while the agent worked; sent once, in order, when its turn comes."""
+    """A message typed while the agent works. Queued messages are sent once each, in order."""
 
     id: int
     words: str

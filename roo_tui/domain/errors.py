@@ -1,4 +1,4 @@
-"""The tree of expected errors. Each message says what is wrong and what a person can do next."""
+"""All expected errors. Each message says what is wrong and what the user can do next."""
 
 from typing import Literal
 
@@ -9,25 +9,25 @@ PathProblem = Literal[
 ]
 
 _PATH_SENTENCES: dict[PathProblem, str] = {
-    "bad_path": "“{path}” cannot be the name of a file.",
+    "bad_path": "“{path}” is not a valid file name.",
     "ignored": "{path} is listed in .rooignore, so the agent may not use it.",
     "missing": "{path} does not exist.",
     "folder": "{path} is a folder, not a file.",
     "not_a_folder": "{path} is not a folder.",
     "special": "{path} is not a regular file.",
     "binary": "{path} is a binary file ({detail}).",
-    "too_large": "{path} is too large to be read whole ({detail}).",
-    "not_utf8": "{path} is not UTF-8 ({detail}); convert it first, then it can be edited.",
+    "too_large": "{path} is too large to read in full ({detail}).",
+    "not_utf8": "{path} is not UTF-8 ({detail}). Convert it before editing.",
     "failed": "{path} cannot be used: {detail}.",
 }
 
 
 class RooError(Exception):
-    """Base of every expected error; its text is fit for the screen."""
+    """Base class of every expected error. Its text can be shown to the user."""
 
 
 class SettingsError(RooError):
-    """A settings file, profile or value cannot be used; names file, key, value and what would be valid."""
+    """A settings file, profile or value is invalid. The text names the file, key, value and valid values."""
 
 
 class StoreError(RooError):
@@ -39,7 +39,7 @@ class TaskLocked(StoreError):
 
 
 class TaskNotFound(StoreError):
-    """No task has this id."""
+    """There is no task with this id."""
 
 
 class ExchangeError(StoreError):
@@ -47,7 +47,7 @@ class ExchangeError(StoreError):
 
 
 class CheckpointError(RooError):
-    """A snapshot or restore failed; nothing was changed unless the text says so."""
+    """A checkpoint or restore failed. Nothing was changed unless the text says so."""
 
 
 class WorkspaceError(RooError):
@@ -55,7 +55,7 @@ class WorkspaceError(RooError):
 
 
 class PathRefused(WorkspaceError):
-    """A path cannot be read or written; `reason` says why, `detail` has the numbers or the system's words."""
+    """A path cannot be read or written. `reason` says why; `detail` holds the figures or the system's message."""
 
     def __init__(self, reason: PathProblem, path: str, detail: str = "") -> None:
         super().__init__(_PATH_SENTENCES[reason].format(path=path, detail=detail))
@@ -65,23 +65,23 @@ class PathRefused(WorkspaceError):
 
 
 class CommandRefused(RooError):
-    """An engine command cannot run now (nothing to undo, task is read-only, a point does not exist)."""
+    """An engine command cannot run now, for example because there is nothing to undo or the task is read-only."""
 
 
 class WouldOverwrite(CommandRefused):
-    """Files that a person changed since would be overwritten; the same command with `overwrite` does it."""
+    """The command would overwrite files that the user changed. Run it again with `overwrite` to do so."""
 
 
 class CondenseRefused(CommandRefused):
-    """No call was made: too few messages, condensed recently, or nothing would be freed."""
+    """A condense was refused before any model was asked: too few messages, nothing new, or nothing to free."""
 
 
 class HistoryTooLong(CondenseRefused):
-    """The history does not fit into the request, or the parts, that would summarise it."""
+    """The history is too long to summarise, in one request or in parts."""
 
 
 class CondenseError(RooError):
-    """A condense failed after the model was asked; `body` is what the log keeps of it."""
+    """A condense failed after a model was asked. `body` is the entry body to append to the log."""
 
     def __init__(self, body: CondenseFailed) -> None:
         super().__init__(body.message)
@@ -89,15 +89,15 @@ class CondenseError(RooError):
 
 
 class ContextFull(RooError):
-    """Every rung failed and the request does not fit; carries exact numbers in its text."""
+    """The request does not fit and no reduction helped. The text gives exact figures."""
 
 
 class ModelError(RooError):
-    """A provider refused or failed.
+    """A provider refused a request or failed.
 
-    `status` is the HTTP status (0 if no answer came), `code` the provider's error type or code, `body` its
-    answer as text. `retryable` is true for rate limits, overload, server errors, cut and silent connections.
-    `retry_after_s` is the provider's wish, if any.
+    `status` is the HTTP status (0 if no answer came), `code` the provider's error type or code, `body` its answer as
+    text. `retryable` is true for rate limits, overload, server errors, and broken or silent connections.
+    `retry_after_s` is the delay the provider asked for, if any.
     """
 
     def __init__(
@@ -119,4 +119,4 @@ class ModelError(RooError):
 
 
 class MissingKey(ModelError):
-    """No API key was found; the text says where one can be put."""
+    """No API key was found. The text says where to put one."""

@@ -1,8 +1,7 @@
-"""Everything the engine can say, as one closed union of frozen values.
+"""Everything the engine reports, as one closed union of immutable values.
 
-Starts and ends are paired and nested (a turn holds requests, a request holds blocks); every start has an end, on cancel
-and on error too. An event about something stored is sent after it was committed. Consumers end their `match` with
-`assert_never`.
+Starts and ends are paired and nested (a turn holds requests, a request holds blocks); every start has an end, even on
+cancel and error. An event about stored data follows its commit. Consumers end their `match` with `assert_never`.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from roo_tui.domain.views import ContextUse, Header, ToolView
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer a question offers. `id` goes back with the answer."""
+    """One answer that a question offers. The answer refers to it by `id`."""
 
     id: str
     label: str
@@ -24,7 +23,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """May this call run? Options: allow, always (for this task), deny. `reasons` say why it is asked."""
+    """Asks whether a call may run: allow, always (for this task) or deny. `reasons` say why approval is needed."""
 
     call_id: str
     tool: str
@@ -36,7 +35,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model (or the engine) asks the person something; `free_text` says that an own answer is possible."""
+    """A question from the model or the engine to the user. With `free_text`, the user may type an answer."""
 
     text: str
     free_text: bool = True
@@ -45,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something only a person can decide; the turn waits. Answer with `engine.answer(id, option_id, text)`."""
+    """A question for the user. The turn waits until `engine.answer(id, option_id, text)` is called."""
 
     id: str
     body: Approval | Choice
@@ -54,14 +53,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class TaskOpened:
-    """A task is open: everything shown is to be read anew (`engine.read`)."""
+    """A task was opened. Read everything shown again (`engine.read`)."""
 
     task_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class EntriesAppended:
-    """The log grew; committed. Rows that stood for a stream are replaced by the rows of these.
+    """Entries were committed to the log. Their rows replace the rows of the stream they came from.
 
     `block_ids` are those of the answer that just streamed, in the order of its `blocks` and then of its `unsent`.
     """
@@ -73,7 +72,7 @@ class EntriesAppended:
 
 @dataclass(frozen=True, slots=True)
 class ViewChanged:
-    """Rows that were there before look different (a marker hid or freed entries, the head moved): read anew."""
+    """Existing rows changed because a marker hid or freed entries or the head moved. Read them again."""
 
     task_id: str
     reason: Literal["condense", "truncation", "mask", "toggle", "rewind", "recovered"]
@@ -81,12 +80,16 @@ class ViewChanged:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
+    """A turn began. `turn_id` returns in the events of its requests and in `TurnEnded`."""
+
     task_id: str
     turn_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestStarted:
+    """A request goes to the model. `attempt` counts from 1."""
+
     task_id: str
     turn_id: str
     request_id: str
@@ -95,7 +98,7 @@ class RequestStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A block begins to stream. `name` is the tool of a call."""
+    """A block begins to stream. `name` is the called tool, empty for other blocks."""
 
     task_id: str
     block_id: str
@@ -105,7 +108,7 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockText:
-    """More of a block. Concatenating all of a block's texts gives the block (of a call: its input's JSON)."""
+    """More of a block. A block's texts joined together give the block; for a call, the JSON of its input."""
 
     task_id: str
     block_id: str
@@ -114,13 +117,15 @@ class BlockText:
 
 @dataclass(frozen=True, slots=True)
 class BlockEnded:
+    """A block is complete, or its request was cancelled or failed."""
+
     task_id: str
     block_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestEnded:
-    """`outcome` failed: nothing of a broken attempt is in the log unless it was kept as an interrupted answer."""
+    """A request ended. The log has nothing of a failed attempt unless it was kept as an interrupted answer."""
 
     task_id: str
     turn_id: str
@@ -130,7 +135,7 @@ class RequestEnded:
 
 @dataclass(frozen=True, slots=True)
 class RetryWaiting:
-    """The request failed and is tried again in `seconds`; sent once a second while it waits, 0 when it goes on."""
+    """A request failed and will be retried in `seconds`. Sent once a second while waiting; 0 means the retry starts."""
 
     task_id: str
     what: Literal["request", "condense"]
@@ -142,13 +147,15 @@ class RetryWaiting:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
+    """A tool call runs."""
+
     task_id: str
     call_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A running command printed something."""
+    """More output of a running command."""
 
     task_id: str
     call_id: str
@@ -157,19 +164,23 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
+    """A tool call ended, whatever its outcome. `EntriesAppended` brings its result."""
+
     task_id: str
     call_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
+    """A question is open until the `QuestionClosed` with its id."""
+
     task_id: str
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionClosed:
-    """Answered, or withdrawn because the turn was cancelled (`decision` is empty)."""
+    """A question was answered, or withdrawn because the turn was cancelled (`decision` is empty)."""
 
     task_id: str
     question_id: str
@@ -178,7 +189,7 @@ class QuestionClosed:
 
 @dataclass(frozen=True, slots=True)
 class CondensePending:
-    """Asked for during a turn: runs at the next safe boundary."""
+    """A condense was requested during a turn. It runs as soon as no tool call is open."""
 
     task_id: str
     instructions: str
@@ -186,6 +197,8 @@ class CondensePending:
 
 @dataclass(frozen=True, slots=True)
 class CondenseStarted:
+    """A condense began. `tokens_before` are context tokens."""
+
     task_id: str
     condense_id: str
     trigger: Trigger
@@ -194,7 +207,7 @@ class CondenseStarted:
 
 @dataclass(frozen=True, slots=True)
 class CondenseText:
-    """More of the summary that is being written."""
+    """More of the summary, while it is written."""
 
     task_id: str
     condense_id: str
@@ -203,7 +216,7 @@ class CondenseText:
 
 @dataclass(frozen=True, slots=True)
 class CondenseEnded:
-    """Always the end of a condense. `entry_id` is its row (condensed, truncated or failed), None if refused."""
+    """A condense ended. `entry_id` is its entry (condensed, truncated or failed), None if it was refused."""
 
     task_id: str
     condense_id: str
@@ -214,25 +227,31 @@ class CondenseEnded:
 
 @dataclass(frozen=True, slots=True)
 class ContextChanged:
+    """The figures of the context bar changed."""
+
     task_id: str
     use: ContextUse
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderChanged:
+    """What the header and footer show changed."""
+
     task_id: str
     header: Header
 
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
+    """The queued messages changed; `items` holds all of them, in order."""
+
     task_id: str
     items: tuple[QueuedMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRestored:
-    """A rewind to before a user message: its words go back into the prompt."""
+    """A rewind removed a user message. Put its text back into the prompt."""
 
     task_id: str
     words: str
@@ -240,7 +259,7 @@ class PromptRestored:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence for the moment; what must last is an entry (`Noted`)."""
+    """A short-lived message to the user. A lasting one is an entry (`Noted`)."""
 
     task_id: str
     level: Literal["info", "warning", "error"]
@@ -249,7 +268,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """Always the last event of a turn. `message` says what to do where it did not complete."""
+    """The last event of every turn. If the turn did not complete, `message` says what to do."""
 
     task_id: str
     turn_id: str

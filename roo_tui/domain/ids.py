@@ -1,4 +1,4 @@
-"""Identifiers: entries are integers per task and are written `e123`; all else is a short random word."""
+"""Identifiers: an entry has an integer, unique within its task and written `e123`; all else has a short random id."""
 
 import secrets
 
@@ -7,7 +7,7 @@ TaskId = str
 
 
 def entry_ref(entry_id: EntryId) -> str:
-    """Return the way an entry is named to people and to the model, for example `e123`."""
+    """Return an entry's name as the user and the model see it, for example `e123`."""
     return f"e{entry_id}"
 
 
@@ -15,11 +15,11 @@ def parse_entry_ref(text: str) -> EntryId:
     """Return the id that `e123` (or `123`) names.
 
     Raises:
-        ValueError: the text names no entry.
+        ValueError: the text does not name an entry.
     """
     digits = text.strip().removeprefix("e")
     if not digits.isascii() or not digits.isdigit():
-        raise ValueError(f"“{text}” is not an entry; entries are written like e12")
+        raise ValueError(f"“{text}” is not an entry. Write it like e12.")
     return int(digits)
 
 

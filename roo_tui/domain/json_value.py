@@ -1,4 +1,4 @@
-"""The type of a value that JSON can hold."""
+"""`JsonValue`, the type of any value that JSON can hold."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

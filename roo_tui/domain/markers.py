@@ -1,7 +1,7 @@
-"""Markers: entries that hide others and may put something in their place.
+"""Markers: entries that hide other entries and may show a replacement.
 
-A marker carries the ids it hides and shows its replacement right after the last of them (its anchor). It is
-switched off and on by appended `Toggle` entries, so undo and redo are facts of the log like everything else.
+A marker names the entries it hides and shows its replacement right after the last of them (its anchor). Appended
+`Toggle` entries switch it off and on, so undo and redo are in the log like everything else.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Trigger = Literal["automatic", "manual", "forced", "switch", "background"]
 
 @dataclass(frozen=True, slots=True)
 class PassMetrics:
-    """What one pass of a strategy did; every figure is counted."""
+    """What one pass of a strategy did. Every figure is measured."""
 
     name: str
     tokens_before: int
@@ -30,7 +30,7 @@ class PassMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """The figures of one change to the context, frozen at its moment.
+    """The figures of one reduction, as of when it was made.
 
     Both counts include system prompt and tools: `tokens_after = tokens_before - ratio x (raw(hidden) - raw(shown))`.
     """
@@ -52,11 +52,11 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Condense:
-    """Older entries are hidden behind a summary, a `user` message.
+    """Hides older entries behind a summary, which is a `user` message.
 
-    `summary` are that message's blocks, the model's answer first. `hides` are entry ids in path order, earlier
-    markers that showed something included; the anchor is the last of them. `receipt` lists what the log knows and the
-    summary does not say.
+    `summary` holds that message's blocks, the model's answer first. `hides` lists entry ids in path order, including
+    earlier markers that showed something; the last one is the anchor. `receipt` lists facts of the log that the summary
+    does not mention.
     """
 
     hides: tuple[EntryId, ...]
@@ -79,7 +79,7 @@ class Condense:
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """The oldest visible entries after the first are hidden; one line says how many."""
+    """Hides the oldest visible entries after the first and shows one line that says how many."""
 
     hides: tuple[EntryId, ...]
     figures: Reduction = field(default_factory=Reduction)
@@ -100,11 +100,11 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class MaskItem:
-    """One stretch of one block is replaced by a one-line placeholder.
+    """Replaces one stretch of one block with a one-line placeholder.
 
-    `part` says where: a tool result's text, a string field of a call's input (`field`), or a text block. `start` and
-    `end` are offsets in characters of that string. `target` is the entry that has the content; the mask comes off when
-    the target is not visible (None: the content is found by recall only).
+    `part` names the string: a tool result's text, a string in a call's input (`field`), or a text block. `start` and
+    `end` are character offsets in that string. `target` is the entry that has the content; the mask has no effect while
+    the target is not visible. None means that only recall finds the content.
     """
 
     entry_id: EntryId
@@ -119,7 +119,7 @@ class MaskItem:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Single contents are replaced by placeholders; no message is hidden."""
+    """Replaces single contents with placeholders and hides no message."""
 
     items: tuple[MaskItem, ...]
     figures: Reduction = field(default_factory=Reduction)
@@ -128,7 +128,7 @@ class Mask:
 
     @property
     def hides(self) -> tuple[EntryId, ...]:
-        """Return the entries it hides as a whole: none."""
+        """Return an empty tuple: a mask hides no entry as a whole."""
         return ()
 
     @property
@@ -144,7 +144,7 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A marker is switched off (undo) or on (redo) from here on."""
+    """Switches a marker off (undo) or on (redo) from this entry on."""
 
     marker_id: EntryId
     on: bool
@@ -153,7 +153,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True)
 class CondenseFailed:
-    """A condense ended without changing anything. What it cost is counted all the same."""
+    """A condense that failed and changed nothing. `cost_usd` still counts, None if unknown."""
 
     trigger: Trigger
     message: str

@@ -1,4 +1,4 @@
-"""A condense as it is asked for, and what it would do: the one shape of every preview, dry run and comparison."""
+"""A request for a condense and its preview, the one type behind every preview, dry run and comparison."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,12 +8,12 @@ from roo_tui.domain.usage import Usage
 
 Preset = Literal["", "conservative", "balanced", "aggressive", "custom"]
 Shape = Literal["", "fresh", "cached", "staged"]
-"""How a model is asked for a summary: anew, on top of the prompt cache, or in parts; blank where none is asked."""
+"""How a model is asked for a summary: in a fresh request, from the prompt cache, or in parts; blank without a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class CondenseRequest:
-    """Instructions for one condense, and a strategy and preset in place of the settings'; blank means the settings'."""
+    """Instructions, strategy and preset for one condense. A blank strategy or preset means the one in the settings."""
 
     instructions: str = ""
     strategy: str = ""
@@ -22,16 +22,16 @@ class CondenseRequest:
 
 @dataclass(frozen=True, slots=True)
 class CondensePreview:
-    """What one way to condense would do now; nothing is changed and no model was asked.
+    """What one way to condense would do now. A preview changes nothing and asks no model.
 
-    Counts are context tokens, system prompt and tools included. `tokens_after` is exact where no model will be asked
-    (`model_calls` is 0), else an estimate; `usage` and `cost_usd` are those of the calls, the cost None where the price
-    is unknown. `hidden` counts what is hidden: entries, or contents of them. `turns_to_pay_back` counts turns until the
-    shorter requests have saved what it costs, None where that never happens or cannot be told. `alternatives` are the
-    other ways to ask the model, dearer ones last. `refusal` says why this way would change nothing.
+    Counts are context tokens, including system prompt and tools. `tokens_after` is exact if no model will be asked
+    (`model_calls` is 0), otherwise an estimate. `usage` and `cost_usd` are those of the calls; the cost is None if the
+    price is unknown. `hidden` counts the entries or contents that will be hidden. `turns_to_pay_back` counts the turns
+    until shorter requests have saved the cost, None if never or unknown. `alternatives` are the other ways to ask the
+    model, cheapest first. `refusal` says why this way would change nothing.
 
-    `survived` of `artefacts` (edited files, the failing command, open todos, the request) and `duration_s` are known
-    where strategies were compared by running them.
+    `artefacts` (edited files, the failing command, open todos, the request), how many of them `survived`, and
+    `duration_s` are known only if strategies were compared by running them.
     """
 
     strategy: str
@@ -55,5 +55,5 @@ class CondensePreview:
 
     @property
     def tokens_freed(self) -> int:
-        """Return how many context tokens it frees."""
+        """Return how many context tokens the condense frees."""
         return self.tokens_before - self.tokens_after

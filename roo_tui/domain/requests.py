@@ -1,7 +1,7 @@
-"""Requests to a model, and what streams back. Provider-neutral; each adapter translates.
+"""Requests to a model and the events that stream back. Provider-neutral; each adapter translates.
 
 A stream is: `Started`, then per block `BlockOpened`, any `BlockDelta`s and `BlockClosed`, then `Finished`. An adapter
-raises `ModelError` instead of `Finished` when the answer did not end properly.
+raises `ModelError` instead of `Finished` if the answer did not end properly.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from roo_tui.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model sees it; `schema` is a JSON schema of the input object."""
+    """A tool as the model sees it. `schema` is the JSON schema of the input object."""
 
     name: str
     description: str
@@ -23,11 +23,11 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of a model.
+    """One request to a model.
 
-    `system` are text parts in order (the adapter puts a cache breakpoint after the last). `cache` asks for breakpoints
-    after tools, system and the newest messages. `thinking` is the profile's wish; an adapter leaves out what a model
-    cannot do.
+    `system` holds text parts in order; the adapter puts a cache breakpoint after the last. `cache` asks for breakpoints
+    after tools, system and the newest messages. `thinking` comes from the profile; an adapter leaves out what the model
+    does not support.
     """
 
     messages: tuple[Message, ...]
@@ -41,11 +41,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known of a model. Token counts; prices are US dollars per million tokens, None where unknown.
+    """What is known about a model. Sizes are tokens; prices are US dollars per million tokens, None if unknown.
 
-    `tiers` raises the prices of a whole request whose prompt is longer than the first number of a tier:
-    (prompt tokens, input, output, cache write, cache read).
-    `token_factor` is how many of its tokens one o200k token makes before anything was learnt.
+    A tier (prompt tokens, input, output, cache write, cache read) replaces the prices of a whole request whose prompt
+    is longer than its first number. `token_factor` says how many of the model's tokens one o200k token makes until the
+    calibration has learnt it. `known` is false for a model that neither the catalog nor the settings list.
     """
 
     id: str
@@ -65,14 +65,14 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The provider accepted the request; `usage` is what it charges for the prompt so far."""
+    """The provider accepted the request. `usage` is what it charges for the prompt so far."""
 
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOpened:
-    """A block begins. `name` is the tool of a call."""
+    """A block begins. `name` is the called tool, empty for other blocks."""
 
     index: int
     type: Literal["text", "thinking", "tool_use", "other"]

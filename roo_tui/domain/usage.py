@@ -1,13 +1,13 @@
-"""Token usage as a provider reports it, and the money it is worth."""
+"""Token usage as a provider reports it, and sums of costs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request, or the sum over several.
+    """Tokens of one request, or of several together.
 
-    `input_tokens` counts only what was neither read from nor written to the prompt cache (Messages API).
+    `input_tokens` counts only tokens neither read from nor written to the prompt cache (Messages API).
     """
 
     input_tokens: int = 0
@@ -17,12 +17,12 @@ class Usage:
 
     @property
     def prompt_tokens(self) -> int:
-        """Everything that was sent."""
+        """Return all tokens that were sent, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     @property
     def context_tokens(self) -> int:
-        """Everything that occupies the context window once the answer is part of it."""
+        """Return the tokens in the context window once the answer is part of it."""
         return self.prompt_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -35,7 +35,7 @@ class Usage:
 
 
 def add_costs(first: float | None, second: float | None) -> float | None:
-    """Return the sum of two costs in US dollars; unknown (`None`) plus known is known."""
+    """Return the sum of two costs in US dollars. An unknown cost (None) counts as nothing beside a known one."""
     if first is None:
         return second
     return first if second is None else first + second

@@ -1,7 +1,7 @@
-"""Views: plain data a screen may show. Tools and the engine fill them; each front end draws them its own way.
+"""Views: plain data for the screen. Tools and the engine fill them; each front end draws them in its own way.
 
-`ToolView` is what a tool shows of one call (stored with it). `Row` is one row of the transcript, computed from the
-log. Text in views is as it came; whoever draws it removes control characters and never reads it as markup.
+`ToolView` is what a tool shows of one call and is stored with it. `Row` is one row of the transcript, computed from the
+log. Text in views is unfiltered: a front end removes control characters and never reads it as markup.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Todos = tuple[tuple[str, TodoState], ...]
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """Lines of a file: `text` is what was read, starting at `first_line` (1-based)."""
+    """Lines read from a file, starting at `first_line` (1-based)."""
 
     path: str
     text: str
@@ -28,7 +28,7 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class DiffView:
-    """A change to one file. `old` and `new` are whole texts, or the hunks' surroundings for huge files."""
+    """A change to one file. `old` and `new` are whole texts; for huge files, only the text around the hunks."""
 
     path: str
     old: str
@@ -42,7 +42,7 @@ class DiffView:
 
 @dataclass(frozen=True, slots=True)
 class CommandView:
-    """A command and its output, which is cut in the middle when long. `exit_code` is None while it runs."""
+    """A command and its output; long output lacks its middle. `exit_code` is None while the command runs."""
 
     command: str
     output: str = ""
@@ -53,7 +53,7 @@ class CommandView:
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """Names or search hits, one an item; `total` counts those left out too."""
+    """Names or search hits, one per item. `total` includes those left out."""
 
     title: str
     items: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class TodoView:
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """Anything else, as text; `markdown` says it may be drawn as such."""
+    """Any other content as text. With `markdown`, a front end may draw it as Markdown."""
 
     text: str
     markdown: bool = False
@@ -83,7 +83,7 @@ ToolView = Annotated[FileView | DiffView | CommandView | ListView | TodoView | T
 
 @dataclass(frozen=True, slots=True)
 class UserRow:
-    """What a person typed. `extras` names what was attached (commands, files, environment details)."""
+    """What the user typed. `extras` names what was attached (commands, files, environment details)."""
 
     words: str
     at_ms: int
@@ -92,7 +92,7 @@ class UserRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """A model's words, Markdown. `open` while it streams."""
+    """Text from a model, as Markdown. `open` while it streams."""
 
     text: str
     open: bool = False
@@ -101,7 +101,7 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingRow:
-    """A model's reasoning; folded unless opened."""
+    """A model's reasoning. `open` while it streams."""
 
     text: str
     open: bool = False
@@ -109,7 +109,7 @@ class ThinkingRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """One tool call. `title` is its target (a path, a command, a query); `detail` one short phrase of outcome."""
+    """One tool call. `title` is its target (a path, command or query); `detail` gives the outcome in a short phrase."""
 
     call_id: str
     tool: str
@@ -125,7 +125,7 @@ class ToolRow:
 class ReductionRow:
     """`Context condensed`, `Context truncated` or `Duplicates hidden`.
 
-    `summary` is Markdown (condense only), `analysis` its folded reasoning, `details` label and value pairs.
+    `summary` is Markdown (condense only), `analysis` its folded reasoning, `details` holds (label, value) pairs.
     `covered_by` is the entry of the later marker that must be undone first, None if there is none.
     """
 
@@ -146,7 +146,7 @@ class ReductionRow:
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """`Condense failed`, or any other failure worth a row; `body` is what can be copied.
+    """`Condense failed` or another failure. `body` is the text that can be copied.
 
     `of_condense` says what trying again means: another condense instead of another request.
     """
@@ -161,7 +161,7 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """`Checkpoint`: the files as they were, by short hash."""
+    """A checkpoint, by the short form of its hash."""
 
     short_hash: str
     files: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ class Row:
     """One row of the transcript.
 
     `key` is stable over the life of the task (`e12`, or as `block_key` and `call_key` make it). `in_context` is false
-    for what markers hide: drawn dimmed, still readable.
+    for what markers hide; such a row is dimmed but readable.
     """
 
     key: str
@@ -198,8 +198,8 @@ def call_key(call_id: str) -> str:
 class ContextUse:
     """The figures of the context bar, in tokens.
 
-    `trigger_tokens` is the smallest count at which a condense is due; `threshold_note` says why it stands there,
-    where it adapts by itself.
+    `trigger_tokens` is the smallest count at which a condense is due. If the threshold is `auto`, `threshold_note`
+    explains it.
     """
 
     used: int = 0
@@ -211,7 +211,7 @@ class ContextUse:
 
     @property
     def available(self) -> int:
-        """Tokens that are neither used nor reserved; never negative."""
+        """Return the tokens that are neither used nor reserved, at least 0."""
         return max(0, self.window - self.used - self.reserved)
 
 
@@ -260,9 +260,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class RewindPoint:
-    """A place one can rewind to: just before a user message (`words` returns to the prompt), or just after a step.
+    """A rewind point: just before a user message (whose `words` go back into the prompt), or just after a step.
 
-    `tree` is the snapshot that holds the files of that moment, empty where there is none.
+    `tree` is the git tree of the checkpoint with the files of that point, empty if there is none.
     """
 
     entry_id: EntryId
@@ -275,7 +275,7 @@ class RewindPoint:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file a rewind would touch. `conflict` says it was changed outside the agent since its last snapshot."""
+    """One file that a rewind would touch. `conflict`: it changed outside the agent since the last checkpoint."""
 
     path: str
     action: Literal["restore", "delete", "create"]
@@ -286,7 +286,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class RewindPreview:
-    """What a rewind would do. `skipped` names files that no snapshot holds."""
+    """What a rewind would do. `skipped` names files that no checkpoint holds."""
 
     point: RewindPoint
     messages: int
@@ -298,9 +298,9 @@ class RewindPreview:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """One hit of a search over the log, best first.
+    """One hit of a search over the log.
 
-    `on_path` is false for what a rewind abandoned, `in_context` for what the model does not see now.
+    `on_path` is false for an entry that a rewind abandoned, `in_context` for one that the model does not see now.
     """
 
     task_id: str

@@ -90,7 +90,7 @@ async def test_rules_that_alone_fill_the_window_are_one_error_and_no_call(worksp
         end = await recorder.turn("hello")
         assert end.reason == "context_full"
         (row,) = [row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow)]
-        assert "System prompt and tools alone take" in row.message and row.level == "error"
+        assert "The system prompt and tools alone take" in row.message and row.level == "error"
         assert reductions(engine) == [] and not recorder.of(CondenseStarted)
     assert model.requests == []
 
@@ -103,7 +103,7 @@ async def test_rules_that_alone_reach_the_threshold_are_named_once_and_nothing_i
         for words in ("one", "two", "three"):
             assert (await recorder.turn(words)).reason == "completed"
         (row,) = [row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow)]
-        assert "System prompt and tools alone take" in row.message
+        assert "The system prompt and tools alone take" in row.message
     assert summarising(model) == []
 
 
@@ -116,7 +116,7 @@ async def test_after_three_condenses_with_hardly_anything_between_them_it_stops_
         for number in range(8):
             await recorder.turn(f"{number} {long(number) if number < 2 else 'a little'}")
         assert len(summarising(model)) == 3
-        (asked,) = [note for note in bodies(engine, Noted) if "hardly anything new" in note.detail]
+        (asked,) = [note for note in bodies(engine, Noted) if "almost no new messages" in note.detail]
         assert "Condense with instructions" in asked.detail
         await condensed(engine)
         assert len(summarising(model)) == 4

@@ -94,7 +94,7 @@ class _Never(set[Any]):
 
 def _forgetful(*_: Any, **__: Any) -> Any:
     building = _Building()
-    building.told = _Never()
+    building.sent_results = _Never()
     return building
 
 

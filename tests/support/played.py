@@ -582,7 +582,7 @@ class Conversation:
         tokens = max(session.gauge.tokens, figures.trigger_tokens) + figures.window // 5
         here = replace(here, limits=figures, context_tokens=tokens, ratio=session.gauge.ratio())
         objection = session.context._guards.objection(here, COUNTER)
-        if objection and not objection.startswith("System prompt"):
+        if objection and not objection.startswith("The system prompt"):
             raise Broken("stuck", f"condensing is held back for ever: {objection}")
 
 

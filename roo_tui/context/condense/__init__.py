@@ -1,6 +1,7 @@
-"""Condensing: a summary takes the place of older messages.
+"""Condensing: replacing older messages with a summary.
 
-Start with `steps` (prepare, perform, carry out), then `request` (what is asked) and `marker` (what is appended).
+Start with `steps` (prepare, perform, carry out), then `request` (what the model is asked) and `marker` (what is
+appended).
 """
 
 from roo_tui.context.condense.attachments import receipt_block

@@ -1,4 +1,4 @@
-"""The summary message: the model's answer first, then what is attached to it.
+"""The summary message: the model's answer, then everything attached to it.
 
 `ORDER` names the attachments as the message has them. Those in `REQUIRED` are there whatever their size; those in
 `OPTIONAL` take, in that order, from the room the required ones leave. To add one, write the function that builds its
@@ -19,6 +19,7 @@ from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
+from roo_tui.plain_text import plural
 from roo_tui.prompt_files import render
 
 MOST_CHARACTERS = 50_000
@@ -31,13 +32,13 @@ Required = Mapping[str, Blocks]
 
 @dataclass(slots=True)
 class Allowance:
-    """What the attached blocks may still use together. What must be there is counted even where it is too long."""
+    """The characters and raw tokens that attached blocks may still use. Required blocks may make them negative."""
 
     characters: int
     tokens: int
 
     def take(self, block: Text, counter: TokenCounter) -> bool:
-        """Take the block's size off and return True if it fits; else take nothing."""
+        """Subtract the block's size and return True if it fits, else return False."""
         tokens = counter.count_block(block)
         if len(block.text) > self.characters or tokens > self.tokens:
             return False
@@ -46,23 +47,23 @@ class Allowance:
         return True
 
     def charge(self, block: Text, counter: TokenCounter) -> None:
-        """Take the block's size off whether it fits or not."""
+        """Subtract the block's size, whether it fits or not."""
         self.characters -= len(block.text)
         self.tokens -= counter.count_block(block)
 
 
 def allowance(window: int, raw_freed: int) -> Allowance:
-    """Return what attached blocks may use: 50,000 characters, 10 % of the window or half of what is freed.
+    """Return what attached blocks may use: at most 50,000 characters, 10 % of the window and half of what is freed.
 
-    The smallest holds. `window` and `raw_freed` are tokens, taken as 4 characters each; the tokens themselves are
-    limited to half of what is freed, so that dense text cannot use up the gain.
+    `window` and `raw_freed` are tokens of about 4 characters each. Tokens are limited to half of what is freed, so that
+    dense text cannot use up the gain.
     """
     half = max(0, raw_freed // 2)
     return Allowance(min(MOST_CHARACTERS, window * _CHARACTERS_PER_TOKEN // 10, half * _CHARACTERS_PER_TOKEN), half)
 
 
 def answer_block(answer: str) -> Text:
-    """Return the first block: the heading and the model's whole answer."""
+    """Return the first block of the message: the heading and the model's whole answer."""
     return Text(render("summary_message/answer", answer=answer.strip()))
 
 
@@ -139,31 +140,31 @@ def todos_in_force(given: ReductionInput) -> tuple[tuple[str, str], ...]:
 
 
 def receipt_block(receipt: tuple[str, ...]) -> Text | None:
-    """Return the block of what the log knows and the summary does not say, None where that is nothing."""
+    """Return the block of the receipt's lines, None if there are none."""
     lines = "\n".join(f"- {line}" for line in receipt)
     return Text(render("summary_message/receipt", lines=lines)) if receipt else None
 
 
 def _commands(given: ReductionInput, where: Cut) -> Blocks:
-    """The commands in force, kept through any number of condenses."""
+    """Return the commands in force, which survive any number of condenses."""
     del where
     commands = standing_commands(given.path)
     return (Text(render("summary_message/commands", commands="\n".join(commands))),) if commands else ()
 
 
 def _pins(given: ReductionInput, where: Cut) -> Blocks:
-    """The pinned entries that the condense hides, word for word."""
+    """Return the pinned entries that the condense hides, word for word."""
     return pin_blocks(given.path, {message.entry_id for message in where.kept})
 
 
 def _request(given: ReductionInput, where: Cut) -> Blocks:
-    """The request that is being worked on, word for word."""
+    """Return the request in progress, word for word."""
     del given
     return (Text(render("summary_message/request", request=where.request)),) if where.request else ()
 
 
 def _todos(given: ReductionInput, where: Cut) -> Blocks:
-    """The todo items that are not done."""
+    """Return the todo items that are not done."""
     del where
     items = [
         render("summary_message/todo_item", text=text, state=state) for text, state in open_items(todos_in_force(given))
@@ -172,18 +173,18 @@ def _todos(given: ReductionInput, where: Cut) -> Blocks:
 
 
 async def _environment(source: Source) -> Blocks:
-    """The environment details, which only automatic and forced reductions show."""
+    """Return the environment details, which only automatic and forced reductions show."""
     given = source.given
     if given.trigger not in ("automatic", "forced") or not given.environment.strip():
         return ()
     found = await asyncio.to_thread(source.fitting, Text(given.environment))
     if not found:
-        source.remarks.append("Environment details left out for lack of space.")
+        source.remarks.append("The environment details did not fit.")
     return found
 
 
 async def _ledger(source: Source) -> Blocks:
-    """The facts ledger."""
+    """Return the facts ledger."""
     given, services = source.given, source.services
     facts = await asyncio.to_thread(ledger, given.path, todos_in_force(given))
     on_disk = await services.digests(tuple(fact.path for fact in facts.files[:MOST_FILES]))
@@ -191,14 +192,14 @@ async def _ledger(source: Source) -> Blocks:
 
 
 async def _receipt(source: Source) -> Blocks:
-    """The receipt, where the settings ask for it."""
+    """Return the receipt if the settings ask for it."""
     if not source.options.append_receipt:
         return ()
     return await asyncio.to_thread(source.fitting, receipt_block(source.unsaid))
 
 
 async def _outlines(source: Source) -> Blocks:
-    """Outlines of the files the agent has read, newest first, as many as fit."""
+    """Return outlines of the files the agent has read, newest first, as many as fit."""
     folded = await fold(source.given.read_files, source.left.characters, source.services.fold)
 
     def fitting() -> Blocks:
@@ -211,9 +212,9 @@ async def _outlines(source: Source) -> Blocks:
 
     shown = await asyncio.to_thread(fitting)
     if folded.unreadable:
-        source.remarks.append(f"Files that could not be read: {folded.unreadable}.")
+        source.remarks.append(f"{plural(folded.unreadable, 'file')} could not be read.")
     if len(shown) < len(folded.sections):
-        source.remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - len(shown)}.")
+        source.remarks.append(f"{plural(len(folded.sections) - len(shown), 'outline')} did not fit.")
     return shown
 
 

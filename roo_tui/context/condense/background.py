@@ -1,7 +1,7 @@
-"""A condense made in the background: of a prefix that stood still, while the conversation went on.
+"""A background condense: a prefix of the path is condensed while the conversation goes on.
 
-frozen     u1 a2 t3 a4 t5                     condensed meanwhile
-now        u1 a2 t3 a4 t5 a6 t7               -> [summary] a6 t7, if nothing of the prefix was touched
+prefix     u1 a2 t3 a4 t5                     condensed meanwhile
+now        u1 a2 t3 a4 t5 a6 t7               -> [summary] a6 t7, if the prefix is unchanged
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from roo_tui.domain.markers import Condense
 def swapped_in(
     marker: Condense, path: Sequence[Entry], counter: TokenCounter, *, context_tokens: int, ratio: float
 ) -> Condense | None:
-    """Return the marker with the figures of this moment, None where it no longer fits the path.
+    """Return the marker with present figures, None if it no longer fits the path.
 
-    It fits while the path still begins with what it hides (the person did not rewind), all of that is visible (no other
-    condense or truncation came first), and the count goes down. `context_tokens` are the context tokens now.
+    It fits if the path still has what it hides (the user did not rewind), all of that is visible (no other condense or
+    truncation came first), and it lowers the count. `context_tokens` is the present count.
     """
     visible = effective_history(path)
     shown = {message.entry_id for message in visible}

@@ -1,9 +1,9 @@
-"""Where a condense cuts: what it hides, what stays, and which request is still being worked on.
+"""The cut of a condense: what it hides, what stays, and which request is still in progress.
 
-u1 a2 u3 | u4            a message nobody answered yet stays: the cut lies before it
-u1 a2 t3 a4 t5 |         inside a tool loop everything is hidden, and the summary carries u1 word for word
-u1 a2 |                  everything was answered: nothing is carried
-u1 a2 | u3 a4            as many newest messages stay as the caller asks for
+u1 a2 u3 | u4            an unanswered message stays: the cut is before it
+u1 a2 t3 a4 t5 |         within a tool loop everything is hidden, and the summary repeats u1 word for word
+u1 a2 |                  everything is answered: the summary repeats nothing
+u1 a2 | u3 a4            the newest messages stay, as many as the caller asks for
 """
 
 import re
@@ -19,18 +19,22 @@ from roo_tui.domain.blocks import Image, Text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
+from roo_tui.plain_text import plural
 from roo_tui.prompt_files import render
 
 _COMMAND = re.compile(r"<command(?:\s[^>]{0,2000})?>.*?</command>", re.DOTALL)
 _COMMAND_END = "</command>"
 _ENVIRONMENT = "<environment_details>"
-# Imported summaries keep the words they were written with (Roo Code).
+# Imported summaries keep the headings they were written with (Roo Code).
 _FOREIGN_HEADING = "## Active Workflows"
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """`hidden` and `kept` together are the effective history; `request` is empty where nothing must be carried."""
+    """A cut of the effective history into `hidden` and `kept`.
+
+    `request` is the user's message that the summary must repeat, empty if none is in progress.
+    """
 
     hidden: tuple[Visible, ...]
     kept: tuple[Visible, ...]
@@ -38,9 +42,9 @@ class Cut:
 
 
 def cut(path: Sequence[Entry], keep: int = 0) -> Cut:
-    """Return the cut of a condense of the effective history; the newest `keep` messages stay.
+    """Return the cut of a condense; the newest `keep` messages stay.
 
-    With `keep`, the caller sees to it that no call is open before them (`pairing.legal_cuts`).
+    With `keep`, the caller must make sure that no call is open before them (`pairing.legal_cuts`).
     """
     visible = effective_history(path)
     bodies = {entry.id: entry.body for entry in path}
@@ -62,9 +66,9 @@ def messages_since_summary(visible: Sequence[Visible]) -> int | None:
 
 
 def standing_commands(path: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the `<command>` blocks of the task's first message and those earlier summaries kept, each once.
+    """Return the `<command>` blocks of the task's first message and those that earlier summaries kept, each once.
 
-    Byte for byte, in the order first met. Source: Roo Code's active workflows.
+    They are unchanged and in their original order. Source: Roo Code's active workflows.
     """
     found: dict[str, None] = {}
     first = next((entry.body for entry in path if isinstance(entry.body, UserMessage)), None)
@@ -72,7 +76,7 @@ def standing_commands(path: Sequence[Entry]) -> tuple[str, ...]:
         found.update(dict.fromkeys(command_blocks(text)))
     for entry in path:
         if isinstance(entry.body, Condense):
-            # The answer stands first and may quote a command without keeping it.
+            # The first block is the answer, which may quote a command without keeping it.
             for block in entry.body.summary[1:]:
                 if isinstance(block, Text) and _holds_commands(block.text):
                     found.update(dict.fromkeys(command_blocks(block.text)))
@@ -81,12 +85,12 @@ def standing_commands(path: Sequence[Entry]) -> tuple[str, ...]:
 
 def command_blocks(text: str) -> list[str]:
     """Return the `<command …>…</command>` stretches of a text, in order."""
-    # Without what follows the last end, every beginning finds one and the search stays linear.
+    # Cut off after the last end tag, so that every start tag finds an end and the search stays linear.
     return _COMMAND.findall(text[: text.rfind(_COMMAND_END) + len(_COMMAND_END)]) if _COMMAND_END in text else []
 
 
 def _holds_commands(text: str) -> bool:
-    """Say whether a block attached to a summary is the one that keeps the commands: its heading tells."""
+    """Return whether a block attached to a summary has the heading of the commands."""
     own = render("summary_message/commands", commands="").split("\n")
     lines = text.split("\n", 2)
     return lines[0] == own[0] and len(lines) > 1 and lines[1] in (own[1], _FOREIGN_HEADING)
@@ -114,7 +118,7 @@ def _in_tool_loop(hidden: Sequence[Visible], kept: Sequence[Visible], bodies: di
 
 
 def _last_request(path: Sequence[Entry]) -> str:
-    """Return the last message a person typed, hidden or not: its words, its commands, and its pictures as `[Image]`."""
+    """Return the user's last message, hidden or not: its text, its commands, and its images as `[Image]`."""
     for entry in reversed(path):
         body = entry.body
         if isinstance(body, UserMessage) and _is_typed(body):
@@ -136,10 +140,10 @@ _FEWEST_HIDDEN = 2
 def newest_to_keep(
     given: ReductionInput, counter: TokenCounter, options: ContextOptions
 ) -> tuple[int, tuple[str, ...]]:
-    """Return how many newest messages stay, and remarks where the settings could not be met.
+    """Return how many of the newest messages stay, and remarks if the settings cannot be met.
 
-    Kept are whole turns (`keep_newest_turns`), more where the kept messages are smaller than `min_kept_tokens`; never
-    so many that nothing is left to hide, nor (unless a person asked for the condense) that it would be due again.
+    Whole turns stay (`keep_newest_turns`), and more until they have `min_kept_tokens`; but never so many that nothing
+    is left to hide or, unless the condense is manual, that another one would be due.
     """
     if not options.keep_newest_turns and not options.min_kept_tokens:
         return 0, ()
@@ -157,21 +161,21 @@ def newest_to_keep(
     cut = next((cut for cut in reversed(cuts) if cut <= wanted), None)
     remarks = []
     if cut is None:
-        # Keeping as much as was asked for is impossible; keep what may be kept.
+        # Keeping as much as the settings ask is impossible, so keep as much as possible.
         cut = next((cut for cut in cuts if cut > wanted), len(visible))
         if options.keep_newest_turns:
-            remarks.append("Fewer of the newest turns were kept than set: they would have filled the context again.")
+            remarks.append("Fewer turns were kept than set, because all of them would have filled the context again.")
     kept = sum(sizes[cut:])
     if kept < options.min_kept_tokens:
         remarks.append(
-            f"Kept as they are: {kept:,} tokens, fewer than the {options.min_kept_tokens:,} that are set; more would "
-            "have left too little to condense."
+            f"Only {kept:,} of at least {plural(options.min_kept_tokens, 'token')} were kept; more would have left too "
+            "little to condense."
         )
     return len(visible) - cut, tuple(remarks)
 
 
 def _most_kept(given: ReductionInput, sizes: Sequence[int]) -> int:
-    """Return the tokens that may stay: all where a person asked for it, else half of what is left to the trigger."""
+    """Return the tokens that may stay: all if the condense is manual, else half of what is left to the trigger."""
     if given.trigger == "manual":
         return sum(sizes)
     return max(0, given.limits.trigger_tokens - (given.context_tokens - sum(sizes))) // 2

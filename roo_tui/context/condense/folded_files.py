@@ -12,17 +12,17 @@ _LEAST_SPACE = 200
 
 @dataclass(frozen=True, slots=True)
 class FoldedFiles:
-    """One section per file, in the order asked for; `unreadable` counts the files that could not be read."""
+    """One section per file, in the requested order. `unreadable` counts the files that could not be read."""
 
     sections: tuple[str, ...] = ()
     unreadable: int = 0
 
 
 async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles:
-    """Return sections of the files' outlines that together have at most `budget` characters.
+    """Return sections with the files' outlines, at most `budget` characters in total.
 
-    Files are taken in order, so give the newest first; a few are asked for at a time, and none once the budget is
-    used up. The section that does not fit any more is cut after a whole line if there is space for a useful part.
+    Files are taken in the given order, newest first, a few at a time until the budget is used up. The first section
+    that does not fit is cut after a whole line if a useful part of it fits.
 
     Source: Roo Code's folded file context.
     """
@@ -51,9 +51,10 @@ async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles
 def outlines_of(
     read: Callable[[str], Awaitable[str]], outline: Callable[[str, str], Awaitable[str]], unreadable: type[Exception]
 ) -> Fold:
-    """Return what `fold` asks: `read` gives a file's text or raises `unreadable`, `outline` its definitions."""
+    """Return the service for `fold`: `read` returns a file's text or raises `unreadable`, `outline` its definitions."""
 
     async def outlines(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:
+        """Return (path, outline) pairs of the files that can be read."""
         found = []
         for path in paths:
             try:
@@ -67,7 +68,7 @@ def outlines_of(
 
 
 def _cut(path: str, outline: str, budget: int) -> str:
-    """Return the section with as many whole lines as fit, empty where that is too little to be of use."""
+    """Return the section with as many whole lines as fit, empty if too few fit to be useful."""
     if budget < _LEAST_SPACE:
         return ""
     lines = outline.split("\n")

@@ -1,7 +1,8 @@
-"""The facts ledger: what the log knows for certain, rebuilt for each condense. No model is asked.
+"""The facts ledger: certain facts from the log, rebuilt for each condense without a model.
 
-For each file whether it was read or edited, the hash of its content then, and whether the disk still has it; the last
-test command and how it ended; how the todo list stands. At most 1,000 tokens; older files give way first.
+For each file: whether it was read or edited, its hash at that time, and whether the disk still has that content. Then
+the last test command with its outcome, and the progress of the todo list. At most 1,000 tokens; the files touched
+longest ago are left out first.
 """
 
 import re
@@ -28,7 +29,7 @@ _TEST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileFact:
-    """What the agent knows of one file: the newest call that read or left it. `digest` is empty where none was kept."""
+    """What the agent knows of one file, with the newest call that read or wrote it. `digest` is empty if unknown."""
 
     path: str
     what: Literal["edited", "read"]
@@ -38,7 +39,7 @@ class FileFact:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """`files` are newest first, edited ones before those only read."""
+    """The facts of a path. `files` are newest first, edited ones before those only read; `test` is the last test."""
 
     files: tuple[FileFact, ...] = ()
     test: Call | None = None
@@ -46,7 +47,7 @@ class Ledger:
 
 
 def ledger(path: Sequence[Entry], todos: tuple[tuple[str, str], ...] = ()) -> Ledger:
-    """Return the facts of a path."""
+    """Return the facts of a path and of its todo list, which is (text, state) pairs."""
     edited: dict[str, FileFact] = {}
     read: dict[str, FileFact] = {}
     test = None
@@ -57,7 +58,7 @@ def ledger(path: Sequence[Entry], todos: tuple[tuple[str, str], ...] = ()) -> Le
             edited[file] = FileFact(file, "edited", call.entry_id, facts.digest if file == facts.path else "")
         if facts.kind == "read" and facts.path and not call.is_error:
             if known := edited.get(facts.path):
-                # What was read since is what the agent knows; that it edited the file still holds.
+                # The agent knows what it read last, but the file still counts as edited.
                 edited[facts.path] = FileFact(known.path, "edited", known.entry_id, facts.digest or known.digest)
             read.pop(facts.path, None)
             read[facts.path] = FileFact(facts.path, "read", call.entry_id, facts.digest)
@@ -70,9 +71,9 @@ def ledger(path: Sequence[Entry], todos: tuple[tuple[str, str], ...] = ()) -> Le
 def ledger_block(
     facts: Ledger, on_disk: Sequence[tuple[str, str]], counter: TokenCounter, ratio: float = 1.0
 ) -> Text | None:
-    """Return the block of the facts, at most 1,000 calibrated tokens; None where no file and no test is known.
+    """Return the block of the facts, at most 1,000 calibrated tokens; None without any file or test.
 
-    `on_disk` are the hashes of what the files hold now, empty for a file that is gone.
+    `on_disk` holds (path, hash) pairs of the files' present content; the hash of a deleted file is empty.
     """
     if not facts.files and facts.test is None:
         return None

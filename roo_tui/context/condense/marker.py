@@ -1,4 +1,4 @@
-"""From a summary's text to its marker: what is attached to it, within the shared budget, and what it frees."""
+"""Build a condense marker from a summary: attach what fits the shared budget, and count what it frees."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LOW_YIELD = "Low yield"
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """A summary and what it hides. `raw_hidden` are raw tokens."""
+    """A summary before its marker is built. `raw_hidden` are the raw tokens it hides."""
 
     answer: str
     shape: Literal["fresh", "cached", "staged", "outline"]
@@ -31,10 +31,10 @@ class SummaryDraft:
 async def build_marker(
     draft: SummaryDraft, given: ReductionInput, services: ReductionServices, options: ContextOptions
 ) -> Condense:
-    """Return the marker: the answer, then all that is attached to it. Cost, model and duration are the caller's.
+    """Return the marker with the answer and everything attached. The caller adds cost, model and duration.
 
     Raises:
-        CondenseError: it would not lower the count.
+        CondenseError: the marker would not lower the count.
     """
     answer = answer_block(draft.answer)
     attached = await attach(answer, draft.required, draft.raw_hidden, given, services, options)
@@ -52,12 +52,12 @@ def _marker(
     if raw_after >= raw_before:
         message = (
             f"The summary is not smaller than what it would hide: {given.context_tokens:,} → {after:,} tokens. "
-            "Nothing was changed; condense with instructions to be brief, or go on working."
+            "Nothing was changed. Condense with instructions to be brief, or condense later."
         )
         raise CondenseError(failed(given, services, message, tokens_after=after, body=draft.answer))
     trigger = given.limits.trigger_tokens
     if after * 2 > trigger:
-        remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger's {trigger:,}.")
+        remarks = (*remarks, f"{LOW_YIELD}: {after:,} tokens are left, more than half of the trigger ({trigger:,}).")
     figures = Reduction(
         trigger=given.trigger,
         strategy="native",

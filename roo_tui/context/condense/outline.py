@@ -1,7 +1,7 @@
-"""A summary without a model: the nine sections filled from the log, saying so.
+"""The outline: a summary of nine sections, written from the log without a model, which it states.
 
-It quotes what was typed and lists what was done, over the whole path: what earlier condenses hide is part of it. Lists
-are cut (newest kept) until the whole keeps to its budget.
+It quotes the user's messages and lists what was done on the whole path, including what earlier condenses hide. Lists
+are shortened, keeping the newest items, until the outline fits its budget.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ from roo_tui.prompt_files import render
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How much is shown: numbers of list items; characters of the last request, other quotes, items, old summaries."""
+    """How much an outline shows: `files`, `messages` and `errors` count list items, the others count characters."""
 
     files: int
     messages: int
@@ -52,14 +52,14 @@ _SIZES = (
     _Sizes(40, 4, 1, 2_000, 200, 80, 0),
     _Sizes(10, 2, 1, 400, 100, 60, 0),
 )
-# The command that fails is what the work is about; it is told in full unless it is a whole script.
+# The work is about the failing command, so it is shown in full unless it is a whole script.
 _FAILING = 800
 
 
 def outline_summary(
     path: Sequence[Entry], counter: TokenCounter, *, budget: int, todos: tuple[tuple[str, str], ...] = ()
 ) -> str:
-    """Return the summary as a condense's answer; at most `budget` raw tokens unless even the shortest has more."""
+    """Return the outline as a condense's answer, of at most `budget` raw tokens unless even the shortest has more."""
     log = _Log(path, todos)
     answer = ""
     for sizes in _SIZES:
@@ -70,7 +70,7 @@ def outline_summary(
 
 
 class _Log:
-    """What the sections are made of, read from a path once."""
+    """The facts that fill the sections, read from a path once."""
 
     def __init__(self, path: Sequence[Entry], todos: tuple[tuple[str, str], ...]) -> None:
         self._typed = typed_messages(path)
@@ -86,6 +86,7 @@ class _Log:
         self._earlier = _earlier_summary(path)
 
     def summary(self, sizes: _Sizes) -> str:
+        """Return the nine sections, each no longer than the sizes allow."""
         return render(
             "outline_summary/summary",
             intent=self._intent(sizes),
@@ -102,30 +103,30 @@ class _Log:
     def _intent(self, sizes: _Sizes) -> str:
         if not self._typed:
             return _none()
-        asked = [(entry_id, words) for entry_id, words in self._typed if not is_added(words)] or self._typed
+        asked = [(entry_id, message) for entry_id, message in self._typed if not is_added(message)] or self._typed
         first, last = asked[0], asked[-1]
-        said = []
+        lines = []
         if first != last:
-            said += [
+            lines += [
                 render("outline_summary/first_request", entry=entry_ref(first[0])),
                 *_quoted(first[1], sizes.quote),
             ]
-        said += [render("outline_summary/last_request", entry=entry_ref(last[0])), *_quoted(last[1], sizes.request)]
+        lines += [render("outline_summary/last_request", entry=entry_ref(last[0])), *_quoted(last[1], sizes.request)]
         if (newest := self._typed[-1]) != last:
-            said += [
+            lines += [
                 render("outline_summary/added_since", entry=entry_ref(newest[0])),
                 *_quoted(newest[1], sizes.quote),
             ]
-        return "\n".join(f"   {line}" for line in said)
+        return "\n".join(f"   {line}" for line in lines)
 
     def _concepts(self, sizes: _Sizes) -> str:
         kinds = Counter(
             suffix for call in self._calls for file in _files_of(call) if (suffix := PurePosixPath(file).suffix)
         )
         programs = Counter(
-            words[0]
+            parts[0]
             for call in self._calls
-            if call.record.facts.kind == "command" and (words := call.record.facts.query.split())
+            if call.record.facts.kind == "command" and (parts := call.record.facts.query.split())
         )
         lines = []
         if kinds:
@@ -191,7 +192,7 @@ class _Log:
         shown = self._typed[-sizes.messages :]
         if self._typed and self._typed[0] not in shown:
             shown = [self._typed[0], *shown]
-        lines = [f"{entry_ref(entry_id)}: {one_line(words, sizes.item)}" for entry_id, words in shown]
+        lines = [f"{entry_ref(entry_id)}: {one_line(message, sizes.item)}" for entry_id, message in shown]
         if len(shown) < len(self._typed):
             lines.insert(1, render("outline_summary/more_messages", count=len(self._typed) - len(shown)))
         return _lines(lines)
@@ -201,9 +202,9 @@ class _Log:
             f"{entry_ref(call.entry_id)}: {call.record.tool} {one_line(_target(call), sizes.item)}"
             for call in self._calls[-min(8, sizes.messages) :]
         ]
-        said = [(entry_id, text) for entry_id, text, _ in self._answers if text]
-        if said:
-            entry_id, text = said[-1]
+        answers = [(entry_id, text) for entry_id, text, _ in self._answers if text]
+        if answers:
+            entry_id, text = answers[-1]
             last = one_line(text, sizes.quote)
             lines.append(render("outline_summary/last_answer", entry=entry_ref(entry_id), text=last))
         return _lines(lines)
@@ -218,7 +219,7 @@ class _Log:
 
 
 def _earlier_summary(path: Sequence[Entry]) -> str:
-    """Return the newest summary a model wrote; one made from the log holds nothing the log does not."""
+    """Return the newest summary that a model wrote; an outline holds nothing that the log does not."""
     for entry in reversed(path):
         body = entry.body
         if isinstance(body, Condense) and body.figures.shape != "outline" and body.summary:
@@ -243,12 +244,12 @@ def _edited(file: str, ids: Sequence[EntryId]) -> str:
     return render("outline_summary/edited_often", path=file, count=len(ids), entry=last)
 
 
-def _quoted(words: str, most: int) -> list[str]:
-    """Return the words as quoted lines; of a long text its beginning and its end."""
-    words = words.strip()
-    if len(words) > most:
-        words = f"{words[: most * 2 // 3]}\n[…]\n{words[-most // 3 :]}"
-    return [f"> {line}" for line in words.splitlines()]
+def _quoted(text: str, most: int) -> list[str]:
+    """Return the text as quoted lines; a text of more than `most` characters loses its middle."""
+    text = text.strip()
+    if len(text) > most:
+        text = f"{text[: most * 2 // 3]}\n[…]\n{text[-most // 3 :]}"
+    return [f"> {line}" for line in text.splitlines()]
 
 
 def _none() -> str:

@@ -1,7 +1,7 @@
-"""What a reduction will cost and save, before it is made. Start with `preview` and `preview_of_bodies`.
+"""Previews: what a reduction will cost and save. Start with `preview` and `preview_of_bodies`.
 
-A condense costs its requests. Masks and condenses also make the provider's cache useless from the first changed block
-on: what is left must be written to the cache once more. In return every later request is shorter.
+A condense costs its requests. Masks and condenses also invalidate the provider's cache from the first changed block on,
+so the rest must be written to the cache again. In return, every later request is shorter.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from roo_tui.domain.usage import Usage
 
 # How long a provider keeps a prefix in its cache after it was last read. Source: Messages API.
 CACHE_LIFE_S = 300.0
-# What a nine-section summary takes where nothing is known of the model's.
+# The length of a nine-section summary if the model's usual length is unknown.
 USUAL_SUMMARY_TOKENS = 1_500
 
 
@@ -36,9 +36,9 @@ def preview(
     passes: tuple[PassMetrics, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> CondensePreview:
-    """Return the preview of a reduction that asks a model, whose calls use this much.
+    """Return the preview of a reduction that asks a model; `usage` is that of its calls.
 
-    `cost_usd` is given where other models than the one that writes summaries are asked, too.
+    Give `cost_usd` if other models than the one that writes summaries are asked, too.
     """
     price = cost(given.writer.model, usage) if cost_usd is None else cost_usd
     saving, turns = _savings(given, tokens_after, price, tokens_after)
@@ -67,7 +67,7 @@ def preview_of_bodies(
     passes: tuple[PassMetrics, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> CondensePreview:
-    """Return the exact preview of a reduction without a model. Counts the history: call it in a thread."""
+    """Return the exact preview of a reduction without a model. Counts the history, so call it in a thread."""
     before, after = effective_history(given.path), effective_history(appended(given.path, *bodies))
     first = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
     tokens_after = given.after(counter.count_messages(before), counter.count_messages(after))
@@ -86,12 +86,12 @@ def preview_of_bodies(
 
 
 def is_warm(given: ReductionInput) -> bool:
-    """Say whether the provider still has the conversation in its cache."""
+    """Return whether the provider still has the conversation in its cache."""
     return given.idle_s is not None and given.idle_s < CACHE_LIFE_S
 
 
 def summary_tokens(given: ReductionInput) -> int:
-    """Return how long an answer to a condense request is expected to be, in the model's tokens."""
+    """Return the expected length of an answer to a condense request, in the model's tokens."""
     known = [
         entry.body.figures.usage.output_tokens
         for entry in given.path
@@ -103,12 +103,12 @@ def summary_tokens(given: ReductionInput) -> int:
 
 
 def fresh_usage(prompt_tokens: int, output_tokens: int) -> Usage:
-    """Return what the fresh shape uses: nothing of it is cached."""
+    """Return the usage of the fresh shape, none of which is cached."""
     return Usage(input_tokens=prompt_tokens, output_tokens=output_tokens)
 
 
 def cached_usage(prompt_tokens: int, sent_before: int, output_tokens: int, warm: bool) -> Usage:
-    """Return what the cached shape uses; `sent_before` tokens are read from a warm cache, the rest is written to it."""
+    """Return the usage of the cached shape: a warm cache gives `sent_before` tokens, the rest is written to it."""
     read = min(sent_before, prompt_tokens) if warm else 0
     return Usage(cache_read_tokens=read, cache_write_tokens=prompt_tokens - read, output_tokens=output_tokens)
 
@@ -122,9 +122,9 @@ def requests_per_turn(path: Sequence[Entry]) -> float:
 def _savings(
     given: ReductionInput, tokens_after: int, cost_usd: float | None, cached_anew: int
 ) -> tuple[float | None, float | None]:
-    """Return the US dollars each later turn saves, and the turns until cost and writing the cache anew are paid back.
+    """Return the US dollars that each later turn saves, and the turns until the costs are paid back; None if unknown.
 
-    `cached_anew` are the tokens that must be written to the provider's cache once more.
+    `cached_anew` are the tokens that must be written to the provider's cache again.
     """
     read, write = _cache_prices(given.model)
     if read is None or write is None:
@@ -136,7 +136,7 @@ def _savings(
 
 
 def _cache_prices(model: ModelInfo) -> tuple[float | None, float | None]:
-    """Return the prices of reading from and writing to the cache, US dollars per million tokens; None if unknown."""
+    """Return the cache's prices for reading and writing, in US dollars per million tokens; None if unknown."""
     if model.input_usd is None:
         return None, None
     read = model.input_usd if model.cache_read_usd is None else model.cache_read_usd

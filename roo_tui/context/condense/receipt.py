@@ -1,4 +1,4 @@
-"""The receipt of a condense: what the log knows and the summary does not say. No model is asked."""
+"""The receipt of a condense: facts of the log that the summary does not mention, found without a model."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _MOST_IDENTIFIERS = 20
 
 _CONSTRAINT = re.compile(r"\b(?:never|must(?:n['’]t| not)?|do(?:n['’]t| not)|under no circumstances)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-# What a person names exactly: quoted code, paths, and words no language has (snake_case, CamelCase, a.b, --flags).
+# What a user names exactly: quoted code, paths, and names in code (snake_case, CamelCase, a.b, --flags).
 _IDENTIFIER = re.compile(
     r"`([^`\n]{2,80})`"
     r"|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|--[a-z][\w-]+|[A-Za-z]\w*(?:\.\w+)+|[A-Za-z]+_\w*\w|[a-z]+[A-Z]\w+|[A-Z]\w*[a-z]\w*[A-Z]\w*)"
@@ -24,10 +24,10 @@ _IDENTIFIER = re.compile(
 
 
 def receipt(path: Sequence[Entry], summary: str, todos: tuple[tuple[str, str], ...] = ()) -> tuple[str, ...]:
-    """Return one line for each thing on the path that the summary's text does not mention.
+    """Return one line for each fact of the path that the summary does not mention.
 
-    Looked for: files edited, the last command that failed and did not succeed since with its error line, open todo
-    items, sentences in which the person set a limit ("never", "must", "don't"), identifiers of the last request.
+    The facts are edited files, the last command that failed and has not succeeded since with its error line, open todo
+    items, sentences in which the user set a limit ("never", "must", "don't"), and identifiers in the last message.
     """
     said = _plain(summary)
     lines = [render("receipt/edited", path=file) for file in edited_files(path) if not _names(said, file)]
@@ -40,7 +40,7 @@ def receipt(path: Sequence[Entry], summary: str, todos: tuple[tuple[str, str], .
             else:
                 lines.append(render("receipt/failing_command", **values))
     lines += [render("receipt/todo", text=text) for text, _ in open_items(todos) if _plain(text) not in said]
-    typed = [words for _, words in typed_messages(path)]
+    typed = [message for _, message in typed_messages(path)]
     unsaid = [sentence for sentence in constraints(typed) if _plain(sentence).rstrip("…") not in said]
     lines += [render("receipt/constraint", sentence=sentence) for sentence in unsaid[-_MOST_CONSTRAINTS:]]
     names = [name for name in identifiers(typed[-1]) if _plain(name) not in said] if typed else []
@@ -54,23 +54,23 @@ def open_items(todos: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
 
 
 def constraints(messages: Sequence[str]) -> list[str]:
-    """Return the sentences that set a limit, each once, in order; long ones are cut."""
+    """Return the sentences that set a limit, each once, in order and cut to 300 characters."""
     found: dict[str, None] = {}
-    for words in messages:
-        for sentence in _SENTENCE_END.split(words[:_LONGEST_MESSAGE]):
+    for message in messages:
+        for sentence in _SENTENCE_END.split(message[:_LONGEST_MESSAGE]):
             if _CONSTRAINT.search(sentence):
                 found[one_line(sentence, _LONGEST_SENTENCE)] = None
     return list(found)
 
 
-def identifiers(words: str) -> list[str]:
-    """Return what a message names exactly (quoted code, paths, names of code), each once, in order."""
-    found = (quoted or plain for quoted, plain in _IDENTIFIER.findall(words[:_LONGEST_MESSAGE]))
+def identifiers(message: str) -> list[str]:
+    """Return the identifiers in a message (quoted code, paths, names in code), each once, in order."""
+    found = (quoted or plain for quoted, plain in _IDENTIFIER.findall(message[:_LONGEST_MESSAGE]))
     return list(dict.fromkeys(one_line(name, 100) for name in found))
 
 
 def _names(said: str, file: str) -> bool:
-    """A file is named by its path or, because summaries shorten, by its last part."""
+    """Return whether the summary names a file by its path or by its last part, as summaries often do."""
     name = re.escape(_plain(PurePosixPath(file).name))
     return _plain(file) in said or re.search(rf"(?<![\w.-]){name}(?![\w-])", said) is not None
 

@@ -1,10 +1,10 @@
-"""Staged condense: a history too long for one request is summarised in parts, and the notes are merged.
+"""The staged condense: summarises a history that is too long for one request in parts and merges the notes.
 
     history     [ part 1 ][ part 2 ][ part 3 ]
     requests    notes 1   notes 2   notes 3     -> one request with all notes: the summary
 
-Parts follow one another message by message; a message too long for a part is cut into pieces. Notes that are too long
-together are summarised in parts again.
+Parts consist of whole messages; a message too long for a part is cut into pieces. If the notes together are too long,
+they are summarised in parts again.
 """
 
 import asyncio
@@ -26,15 +26,16 @@ from roo_tui.prompt_files import render
 MOST_PARTS = 200
 _MOST_NOTES = 8_000
 _LEAST_NOTES = 400
-# Counts of another tokenizer are not exact, and a part that is refused costs the whole condense.
+# Counts are not exact for another tokenizer, and one refused part fails the whole condense.
 _FILLED = 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The parts of a history, each the messages of one request, and the room the notes on each may take.
+    """The parts of a history, each the messages of one request.
 
-    `merging_raw` are the raw tokens that notes may take together in the request that merges them.
+    `part_tokens` are the prompt tokens of each request, `notes_tokens` the output tokens that the notes on one part may
+    use. `merging_raw` are the raw tokens that all notes together may use in the request that merges them.
     """
 
     parts: tuple[tuple[Message, ...], ...]
@@ -45,23 +46,24 @@ class Stages:
 
 
 def stages(hidden: Sequence[Visible], instruction: str, given: ReductionInput, counter: TokenCounter) -> Stages:
-    """Return the parts in which a history is summarised by the model that writes summaries.
+    """Return the parts in which to summarise a history.
 
     Raises:
-        HistoryTooLong: there would be too many parts, or the window is too small for any.
+        HistoryTooLong: there would be too many parts, or the window is too small for any part.
     """
     writer = given.writer
     notes = max(_LEAST_NOTES, min(_MOST_NOTES, writer.window // 10, given.limits.reserved))
-    asking = counter.count_request(_system(), (), _asked((), _part_words(99, 99)))
-    merging = counter.count_request(_system(), (), _asked((), _merge_words(instruction)))
+    asking = counter.count_request(_system(), (), _asked((), _part_prompt(99, 99)))
+    merging = counter.count_request(_system(), (), _asked((), _merge_prompt(instruction)))
     room = int((writer.window * _FILLED - notes) / writer.ratio) - asking
     merging_raw = int((writer.window * _FILLED - notes) / writer.ratio) - merging
     texts = as_text(hidden, images=False)
     total = counter.count_messages(texts)
     if min(room, merging_raw) < 4 * notes / writer.ratio or total > room * MOST_PARTS:
         raise HistoryTooLong(
-            f"The history is too long to be summarised: {round(writer.ratio * total):,} tokens, and the context window "
-            f"of {writer.model.id} holds {writer.window:,}. Truncate or rewind, or choose a model with a larger window."
+            f"The history is too long to summarise: it has {round(writer.ratio * total):,} tokens, and the context "
+            f"window of {writer.model.id} has {writer.window:,}. Truncate or rewind, or choose a model with a larger "
+            "window."
         )
     parts = _parts(texts, room, counter)
     return Stages(
@@ -74,7 +76,7 @@ def stages(hidden: Sequence[Visible], instruction: str, given: ReductionInput, c
 
 
 def usage_of(plan: Stages, summary_tokens: int) -> Usage:
-    """Return what the requests of all parts and the merging one will use, as far as can be told."""
+    """Return the estimated usage of the requests for all parts and of the merging request."""
     notes = len(plan.parts) * min(plan.notes_tokens, summary_tokens)
     return Usage(input_tokens=sum(plan.part_tokens) + notes, output_tokens=notes + summary_tokens)
 
@@ -83,7 +85,7 @@ async def merging_request(plan: Stages, given: ReductionInput, services: Reducti
     """Ask for the notes on each part, one after another, and return the request that merges them.
 
     Raises:
-        CondenseError: the model failed on a part, answered nothing or with a tool call, or its notes get no shorter.
+        CondenseError: the model failed on a part, answered nothing, called a tool, or its notes do not get shorter.
     """
     notes = await _notes(plan, given, services)
     size = services.counter.count_blocks(notes)
@@ -94,11 +96,11 @@ async def merging_request(plan: Stages, given: ReductionInput, services: Reducti
         size = services.counter.count_blocks(notes)
         if size >= before:
             message = (
-                f"The notes on the parts of the history get no shorter than {round(given.writer.ratio * size):,} "
-                "tokens, too many to be merged. Truncate or rewind, or choose a model with a larger window."
+                f"The notes on the parts of the history have {round(given.writer.ratio * size):,} tokens, too many to "
+                "merge, and do not get shorter. Truncate or rewind, or choose a model with a larger window."
             )
             raise CondenseError(failed(given, services, message))
-    messages = (Message("user", (*notes, Text(_merge_words(plan.instruction)))),)
+    messages = (Message("user", (*notes, Text(_merge_prompt(plan.instruction)))),)
     return Request(messages, _system(), max_output=max_output, cache=False)
 
 
@@ -106,8 +108,9 @@ async def _notes(plan: Stages, given: ReductionInput, services: ReductionService
     count = len(plan.parts)
     notes = []
     for number, messages in enumerate(plan.parts, 1):
-        words = _part_words(number, count)
-        request = Request(_asked(messages, words), _system(), max_output=plan.notes_tokens, cache=False)
+        request = Request(
+            _asked(messages, _part_prompt(number, count)), _system(), max_output=plan.notes_tokens, cache=False
+        )
         answer = await ask(request, given, services)
         text = _cut(answer.text, plan.notes_tokens, given, services.counter)
         notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
@@ -118,27 +121,27 @@ def _system() -> tuple[str, ...]:
     return (render("condense/system", guard=render("condense/guard")),)
 
 
-def _part_words(number: int, parts: int) -> str:
+def _part_prompt(number: int, parts: int) -> str:
     return render("condense_staged/part", number=number, parts=parts)
 
 
-def _merge_words(instruction: str) -> str:
+def _merge_prompt(instruction: str) -> str:
     return render("condense_staged/merge", instruction=instruction)
 
 
-def _asked(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
-    return with_user_blocks(messages, (Text(words),))
+def _asked(messages: tuple[Message, ...], prompt: str) -> tuple[Message, ...]:
+    return with_user_blocks(messages, (Text(prompt),))
 
 
 def _cut(text: str, tokens: int, given: ReductionInput, counter: TokenCounter) -> str:
-    """Return notes that keep to their room; a model that ignores its output limit must not break the merging."""
+    """Return the notes, cut if the model ignored its output limit, so that they still can be merged."""
     raw = counter.count_text(text)
     most = tokens / given.writer.ratio
     return text if raw <= most * 1.1 else text[: int(len(text) * most / raw)]
 
 
 def _parts(messages: Iterable[Visible], room: int, counter: TokenCounter) -> list[list[Visible]]:
-    """Return the messages in runs of at most `room` raw tokens."""
+    """Return the messages in parts of at most `room` raw tokens."""
     parts: list[list[Visible]] = []
     left = 0
     for message in messages:
@@ -153,7 +156,7 @@ def _parts(messages: Iterable[Visible], room: int, counter: TokenCounter) -> lis
 
 
 def _pieces(message: Visible, room: int, counter: TokenCounter) -> list[Visible]:
-    """Return the message itself where it fits into a part, else as messages of slices of its text."""
+    """Return the message if it fits into a part, else one message for each slice of its text."""
     if counter.count_blocks(message.blocks) <= room:
         return [message]
     pieces: list[Visible] = []

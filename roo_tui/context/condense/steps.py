@@ -1,11 +1,11 @@
-"""Condense: older messages are hidden behind a summary the model writes.
+"""The steps of a condense, which hides older messages behind a summary that a model writes.
 
-    prepare (pure)    where to cut, what is hidden, in which shape the model is asked, what that will cost
-    perform           asks the model; streams, can be cancelled
-    validate          not empty, no tool call, all sections, smaller than what it hides
+    prepare (pure)    decides where to cut, what to hide and in which shape to ask, and estimates the cost
+    perform           asks the model; streams and can be cancelled
+    validate          checks the answer: not empty, no tool call, all sections, smaller than what it hides
     apply             builds the marker with its figures and receipt; the caller appends it
 
-Nothing changes before the marker is appended, so a condense that fails or is cancelled leaves the history as it was.
+Nothing changes before the marker is appended, so a failed or cancelled condense leaves the history unchanged.
 """
 
 import asyncio
@@ -38,6 +38,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.requests import Request
+from roo_tui.plain_text import plural
 from roo_tui.prompt_files import render
 
 _FEWEST_MESSAGES = 2
@@ -46,11 +47,11 @@ _MOST_OUTLINE = 8_000
 
 @dataclass(frozen=True, slots=True)
 class PreparedCondense:
-    """A condense that is about to be performed. `raw_hidden` are raw tokens.
+    """A condense that is ready to be performed. `raw_hidden` are raw tokens.
 
-    `ask` is the request of the fresh or cached shape, None for the staged one, which has `stages`. `otherwise` is what
-    is asked where the model answers the cached shape with tool calls. `preview` is of the chosen shape and has those of
-    the others that were possible.
+    `ask` is the request of the fresh or cached shape, None for the staged shape, which has `stages`. `otherwise` is the
+    request to send if the model answers the cached shape with tool calls. `preview` is of the chosen shape; its
+    `alternatives` are the other possible shapes.
     """
 
     shape: Literal["fresh", "cached", "staged"]
@@ -67,7 +68,7 @@ class PreparedCondense:
 
 @dataclass(frozen=True, slots=True)
 class _Hiding:
-    """What a condense hides, and what must stay."""
+    """What a condense hides, and what it must attach."""
 
     where: Cut
     hides: tuple[EntryId, ...]
@@ -77,14 +78,14 @@ class _Hiding:
 
 
 async def condense(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense:
-    """Return the marker that hides the history behind a summary; nothing is changed before it is appended.
+    """Return the marker that hides the history behind a summary. Nothing changes until it is appended.
 
-    When cancelled, `services` tells what it cost so far.
+    After a cancel, `services` holds the cost so far.
 
     Raises:
-        CondenseRefused: the model was not asked: too few messages, condensed recently, nothing to gain, too long.
-        CondenseError: the model failed, took too long, answered nothing or with a tool call, or its summary is not
-            smaller.
+        CondenseRefused: no model was asked: too few messages, condensed recently, nothing to gain, or too long.
+        CondenseError: the model failed, took too long, answered nothing, called a tool, or wrote a summary that is not
+            smaller than what it hides.
     """
     plan = await asyncio.to_thread(prepare, given, services.counter, options)
     return await carry_out(plan, given, services, options)
@@ -93,21 +94,21 @@ async def condense(given: ReductionInput, services: ReductionServices, options: 
 async def carry_out(
     plan: PreparedCondense, given: ReductionInput, services: ReductionServices, options: ContextOptions
 ) -> Condense:
-    """Return the marker of a condense that was prepared on this very input.
+    """Return the marker of a condense that was prepared on the same input.
 
     Raises:
-        CondenseError: as `condense` does.
+        CondenseError: for the reasons of `condense`.
     """
     started = time.monotonic()
-    # Each part of a staged condense takes as long as a condense of its own.
+    # Each request of a staged condense may take as long as a whole condense.
     limit_s = options.condense_time_limit_s * (1 if plan.stages is None else len(plan.stages.parts) + 1)
     try:
         async with asyncio.timeout(limit_s or None):
             answer, shape, remarks = await perform(plan, given, services)
     except TimeoutError as error:
         message = (
-            f"The condense took longer than {limit_s:,} seconds and was given up; nothing was changed. Condense again, "
-            "choose another model, or raise the time limit in the settings."
+            f"The condense took longer than {plural(limit_s, 'second')} and was stopped; nothing was changed. Condense "
+            "again, choose another model, or raise the time limit in the settings."
         )
         raise CondenseError(failed(given, services, message)) from error
     draft = SummaryDraft(answer, shape, plan.hides, plan.raw_hidden, plan.required, (*plan.remarks, *remarks))
@@ -124,16 +125,17 @@ async def carry_out(
 
 
 async def outlined(given: ReductionInput, services: ReductionServices, options: ContextOptions) -> Condense:
-    """Return the marker of a condense whose summary is made from the log without a model; it costs nothing.
+    """Return the marker of a condense whose summary is an outline, written from the log without a model and free.
 
     Raises:
-        CondenseRefused: too few messages, condensed recently, nothing to gain.
+        CondenseRefused: too few messages, condensed recently, or nothing to gain.
         CondenseError: the outline is not smaller than what it hides.
     """
     started = time.monotonic()
     counter, todos = services.counter, todos_in_force(given)
 
     def write() -> tuple[_Hiding, str]:
+        """Return what is hidden, and the outline."""
         hiding = _hiding(given, counter, options)
         budget = min(_MOST_OUTLINE, given.limits.window // 10, hiding.raw_hidden // 3)
         return hiding, outline_summary(given.path, counter, budget=budget, todos=todos)
@@ -146,29 +148,29 @@ async def outlined(given: ReductionInput, services: ReductionServices, options: 
 
 
 def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOptions) -> PreparedCondense:
-    """Return what a condense will hide, how the model is asked, and what that will cost.
+    """Return what a condense will hide, how it will ask the model, and its preview for the user.
 
-    Counts the whole history: call it in a thread. Its `preview` is what a user is shown before a condense.
+    Counts the whole history, so call it in a thread.
 
     Raises:
         CondenseRefused: there is nothing to condense, or nothing would be gained.
-        HistoryTooLong: the request would not fit into the model's window, in parts neither.
+        HistoryTooLong: the history does not fit into the model's window, not even in parts.
     """
     hiding = _hiding(given, counter, options)
     shape: Literal["fresh", "cached", "staged"]
-    words = instruction(options, given.instructions)
+    text = instruction(options, given.instructions)
     shaping = RequestShapes(
-        given, counter, hiding.where.hidden, words, counter.count_blocks(required_blocks(hiding.required))
+        given, counter, hiding.where.hidden, text, counter.count_blocks(required_blocks(hiding.required))
     )
     by_text, by_cache = shaping.fresh(), shaping.cached()
     candidates = sorted((one for one in (by_text, by_cache) if one is not None), key=price)
     if not candidates:
         if not _may_stage(given):
             raise HistoryTooLong(
-                "The history is too long for the model that writes summaries, and summarising it in parts waits until "
-                "the context is over its limit. Condense by hand, or choose a condense profile with a larger window."
+                "The history is too long for one summary request, and it is summarised in parts only once the context "
+                "is over its limit. Run /condense, or choose a condense profile with a larger window."
             )
-        parts = stages(hiding.where.hidden, words, given, counter)
+        parts = stages(hiding.where.hidden, text, given, counter)
         shape, request = "staged", None
         shown = shaping.staged(len(parts.parts), partial(usage_of, parts))
     else:
@@ -193,12 +195,12 @@ def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOption
 async def perform(
     plan: PreparedCondense, given: ReductionInput, services: ReductionServices
 ) -> tuple[str, Literal["fresh", "cached", "staged"], tuple[str, ...]]:
-    """Return the model's answer, the shape it was got in, and remarks about it.
+    """Return the model's answer, the shape of its request, and remarks about it.
 
-    With our own prompt a lack of sections is asked about once.
+    With the built-in prompt, the model is asked once for missing sections.
 
     Raises:
-        CondenseError: the model failed, or answered nothing, with a tool call, or with no summary at all.
+        CondenseError: the model failed, answered nothing, called a tool, or did not write a summary.
     """
     asked, answer, shape, remarks = await _first_answer(plan, given, services)
     missing = missing_sections(answer.text) if plan.own_prompt else ()
@@ -212,12 +214,12 @@ async def perform(
         if len(missing_sections(second.text)) < len(missing):
             answer, missing = second, missing_sections(second.text)
     if missing == SECTIONS and "<summary>" not in answer.text:
-        problem = "The model wrote something else than a summary. Condense again, or choose another model."
+        problem = "The model did not return a summary. Condense again, or choose another model."
         raise CondenseError(failed(given, services, problem, body=answer.text))
     if missing:
-        remarks = (*remarks, f"The summary lacks: {', '.join(missing)}.")
+        remarks = (*remarks, f"The summary lacks these sections: {', '.join(missing)}.")
     if answer.cut:
-        remarks = (*remarks, "The summary was cut at the output limit.")
+        remarks = (*remarks, "The output limit cut the summary off.")
     return answer.text, shape, remarks
 
 
@@ -228,7 +230,7 @@ async def _first_answer(
         most = max(LEAST_OUTPUT, min(MOST_OUTPUT, given.limits.reserved))
         most = min(most, max(plan.stages.notes_tokens, given.writer.window // 10))
         request = await merging_request(plan.stages, given, services, most)
-        remark = f"The history was summarised in {len(plan.stages.parts)} parts, which were merged."
+        remark = f"The history was summarised in {plural(len(plan.stages.parts), 'part')} and merged."
         return request, await ask(request, given, services), "staged", (remark,)
     assert plan.ask is not None
     if plan.shape == "fresh":
@@ -239,7 +241,7 @@ async def _first_answer(
         asked = without_tools(asked, answer.blocks, given.model)
         answer = await ask(asked, given, services, calls_allowed=plan.otherwise is not None)
     if answer.called and plan.otherwise is not None:
-        remark = "Asked in the cached shape, the model called tools twice; the fresh shape was used."
+        remark = "The model called tools twice in the cached shape, so the fresh shape was used."
         return plan.otherwise, await ask(plan.otherwise, given, services), "fresh", (remark,)
     return asked, answer, "cached", ()
 
@@ -252,8 +254,8 @@ def _hiding(given: ReductionInput, counter: TokenCounter, options: ContextOption
     raw_hidden, raw_required = counter.count_messages(where.hidden), counter.count_blocks(required_blocks(required))
     if raw_hidden <= raw_required:
         raise CondenseRefused(
-            f"Nothing would be freed: of {raw_hidden:,} tokens that would be hidden, {raw_required:,} must stay "
-            "(commands, pins, the open request, todo items). Go on working and condense later."
+            f"Nothing would be freed: of the {plural(raw_hidden, 'token')} to hide, {raw_required:,} must stay "
+            "(commands, pins, the open request, todo items). Condense later."
         )
     order = {entry.id: place for place, entry in enumerate(given.path)}
     hides = tuple(sorted((message.entry_id for message in where.hidden), key=order.__getitem__))
@@ -264,7 +266,7 @@ def _refuse_useless(where: Cut) -> None:
     visible = (*where.hidden, *where.kept)
     since = messages_since_summary(visible)
     if since is not None and since <= 1:
-        raise CondenseRefused("The context was condensed recently: there is nothing new to summarise yet.")
+        raise CondenseRefused("There is nothing new to summarise since the last condense.")
     if len(visible) < _FEWEST_MESSAGES or len(where.hidden) < _FEWEST_MESSAGES:
         raise CondenseRefused("There are not enough messages to condense yet.")
 
@@ -277,4 +279,4 @@ def _remarks_on_model(given: ReductionInput) -> tuple[str, ...]:
     if given.summariser is None:
         return ()
     name = given.summariser.model.id
-    return (f"Written by {name}, not by the conversation's own model: names and tool calls may be less exact.",)
+    return (f"Written by {name}, not the conversation's own model; names and tool calls may be less exact.",)

@@ -1,4 +1,4 @@
-"""One call of the model that writes summaries: what it answered, and what it cost whatever happens."""
+"""One call of the model that writes summaries: its answer, and its cost whatever the outcome."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ SECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class SummaryAnswer:
-    """What the model wrote: its text, trimmed, and all of its blocks. `cut` says that the output limit ended it."""
+    """A model's answer: its trimmed text and all of its blocks. `cut` means that the output limit ended it."""
 
     text: str
     cut: bool = False
@@ -32,19 +32,19 @@ class SummaryAnswer:
 
     @property
     def called(self) -> bool:
-        """Whether it asked for tools."""
+        """Return whether the model called tools."""
         return any(isinstance(block, ToolUse) for block in self.blocks)
 
 
 async def ask(
     request: Request, given: ReductionInput, services: ReductionServices, *, calls_allowed: bool = False
 ) -> SummaryAnswer:
-    """Return one answer. What every attempt used is charged, also when this is cancelled.
+    """Return one answer. Every attempt is charged, even after a cancel.
 
-    With `calls_allowed` an answer that calls tools is returned for the caller to deal with.
+    With `calls_allowed`, an answer that calls tools is returned, and the caller must handle it.
 
     Raises:
-        CondenseError: the model failed, refused, or answered nothing or (unless allowed) with a tool call.
+        CondenseError: the model failed, refused, answered nothing, or (unless allowed) called a tool.
     """
     usage: Usage | None = None
     streamed: list[str] = []
@@ -53,6 +53,7 @@ async def ask(
     writer = given.writer
 
     def charge() -> None:
+        """Charge the current attempt; one that did not finish, for what it streamed."""
         if usage is not None:
             written = 0 if finished else round(writer.ratio * services.counter.count_text("".join(streamed)))
             services.charge(writer.model, replace(usage, output_tokens=max(usage.output_tokens, written)))
@@ -61,7 +62,7 @@ async def ask(
         async for event in services.ask(request):
             match event:
                 case Started():
-                    # A new attempt: what the one before wrote is void, but was paid for.
+                    # A new attempt: the text of the one before is discarded, but it was paid for.
                     charge()
                     usage = event.usage
                     streamed.clear()
@@ -92,7 +93,7 @@ async def ask(
 
 def _problem(answer: SummaryAnswer, calls_allowed: bool, finished: bool, stop_reason: str) -> str:
     if not finished:
-        return "The answer ended without its last event. Condense again, or choose another model."
+        return "The model's answer was incomplete. Condense again, or choose another model."
     if answer.called:
         if calls_allowed:
             return ""
@@ -100,14 +101,14 @@ def _problem(answer: SummaryAnswer, calls_allowed: bool, finished: bool, stop_re
     if stop_reason == "refusal":
         return "The model refused to write a summary. Condense with instructions, or choose another model."
     if not answer.text:
-        return "The model answered with an empty summary. Condense again, or choose another model."
+        return "The model returned an empty summary. Condense again, or choose another model."
     return ""
 
 
 def split_summary(text: str) -> tuple[str, str]:
-    """Return the analysis and the summary of a stored answer, for the screen; either may be empty.
+    """Return the analysis and the summary of a stored answer without its heading; either may be empty.
 
-    The heading is left out. A text without tags is all summary; a tag that is never closed reaches to the next one.
+    A text without tags is all summary. An unclosed tag extends to the next tag.
     """
     text = text.removeprefix(render("summary_message/answer", answer="")).strip()
     before, opened, rest = text.partition("<analysis>")
@@ -122,6 +123,6 @@ def split_summary(text: str) -> tuple[str, str]:
 
 
 def missing_sections(answer: str) -> tuple[str, ...]:
-    """Return which of the nine sections the summary lacks. Case, spacing and `&` for "and" do not matter."""
-    words = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
-    return tuple(section for section in SECTIONS if section.casefold() not in words)
+    """Return which of the nine sections the summary lacks, whatever its case and spacing; `&` is "and"."""
+    summary = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
+    return tuple(section for section in SECTIONS if section.casefold() not in summary)

@@ -1,4 +1,4 @@
-"""The history of a task: its log, what of it the model gets, and going back in it.
+"""The history of a task: its log, the effective history, undo, rewind and recall.
 
 Start with `effective` (what the model gets) and `pairing` (what makes a request valid).
 """

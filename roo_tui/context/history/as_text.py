@@ -1,4 +1,4 @@
-"""Messages written out as text, so that any model, and a search, can read any history."""
+"""Messages as text, so that any model and any search can read them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
-    """Return the messages with every block as text, pictures as they are if `images`; what is left empty goes."""
+    """Return the messages with every block as text; with `images`, images stay. Empty messages are left out."""
     return [
         Visible(message.entry_id, message.role, blocks, message.source)
         for message in messages
@@ -22,13 +22,13 @@ def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
 
 
 def tool_use_text(call: ToolUse) -> str:
-    """Return a call as text: `[Tool Use: name]`, then a `key: value` line for each argument. Source: Roo Code."""
+    """Return a call as `[Tool Use: name]` and a `key: value` line for each argument. Source: Roo Code."""
     arguments = "\n".join(f"{key}: {_value(value)}" for key, value in call.input.items())
     return render("condense/tool_use", name=call.name, arguments=arguments)
 
 
 def tool_result_text(result: ToolResult) -> str:
-    """Return a result as text under `[Tool Result]` or `[Tool Result (Error)]`. Source: Roo Code."""
+    """Return a result's text under `[Tool Result]` or `[Tool Result (Error)]`. Source: Roo Code."""
     return render("condense/tool_error" if result.is_error else "condense/tool_result", content=result_text(result))
 
 
@@ -65,7 +65,7 @@ def _value(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """A float as JavaScript's String() writes it."""
+    """Return a float in the format of JavaScript's String()."""
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     text = repr(value)

@@ -1,10 +1,10 @@
-"""What the model sees of a task: the effective history, computed from the path and never stored.
+"""The effective history: what the model gets of a task, computed from the path and never stored.
 
     path       u1  a2  u3  a4  u5  [condense hides 1-4]  u7      (u user, a assistant)
     effective              [summary]  u5  u7
 
 A marker that is on hides the entries it names and shows its replacement at its anchor, right after the last entry
-it hides. A marker hidden by another one that is on shows nothing, and what it hides stays hidden.
+it hides. A marker that is hidden by another active one shows nothing, and what it hides stays hidden.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Marker, Mask, MaskItem, Toggle, Truncation
 from roo_tui.prompt_files import render
 
-# Tuples, as `isinstance` would build a union anew for each of many entries.
+# Tuples, because `isinstance` would rebuild a union for each of many entries.
 _REPLACING = (Condense, Truncation)
 _MARKERS = (Condense, Truncation, Mask)
 _DECIDING = (Condense, Truncation, Mask, Toggle)
@@ -30,7 +30,7 @@ _DECIDING = (Condense, Truncation, Mask, Toggle)
 class Visible:
     """One message of the effective history, before neighbours of one role are merged.
 
-    `entry_id` is the entry it comes from, of a summary or truncation line the marker's. `blocks` has the masks applied
+    `entry_id` is the entry it comes from; for a summary or truncation line, the marker. `blocks` has the masks applied
     and is never empty.
     """
 
@@ -50,46 +50,46 @@ class _View:
     active: dict[EntryId, Marker]
 
 
-# A path grows by a few entries a turn; the views of the newest paths make the next one cheap. Paths are immutable, so
-# a view can never be out of date.
+# A path grows by a few entries a turn, so the views of recent paths make the next one cheap. Paths are immutable, so a
+# view is never out of date.
 _recent: deque[_View] = deque(maxlen=4)
 
 
 def effective_history(path: Sequence[Entry]) -> tuple[Visible, ...]:
-    """Return what the model may see, in path order, replacements at their anchors.
+    """Return the messages that the model gets, in path order, with replacements at their anchors.
 
-    Entries that show nothing to a model (checkpoints, notes, messages without blocks) are left out. A path that has
-    only grown since the last call costs under 1 ms; a new path or marker about 3 ms for 1,000 entries: call it in a
+    Entries that show nothing to a model (checkpoints, notices, messages without blocks) are left out. A path that only
+    grew since the last call takes under 1 ms. A new path or marker takes about 3 ms for 1,000 entries: call it in a
     thread then.
     """
     return _view(path).visible
 
 
 def with_marker(path: Sequence[Entry], marker: Marker) -> tuple[Visible, ...]:
-    """Return the effective history as it would be with this marker appended.
+    """Return the effective history of the path with this marker appended.
 
-    More may change than what the marker hides: a mask comes off when its target is hidden.
+    More may change than what the marker hides: a mask has no effect once its target is hidden.
     """
     return _computed(appended(path, marker)).visible
 
 
 def hidden_ids(path: Sequence[Entry]) -> frozenset[EntryId]:
-    """Return the ids of the entries on the path that markers that are on hide, hidden markers included."""
+    """Return the ids of all entries on the path that active markers hide, including hidden markers."""
     return _view(path).hidden
 
 
 def active_markers(path: Sequence[Entry]) -> dict[EntryId, Marker]:
-    """Return the markers that are on, in path order; those hidden by another marker are among them.
+    """Return the active markers by id, in path order, including those that another marker hides.
 
-    A marker is on unless the last toggle on the path that names it says otherwise.
+    A marker is active unless the last toggle on the path that names it says otherwise.
     """
     return dict(_view(path).active)
 
 
 def covering(path: Sequence[Entry], marker_id: EntryId) -> EntryId | None:
-    """Return the outermost later marker that is on and hides this marker or anything it hides, None if there is none.
+    """Return the outermost later active marker that hides this marker or anything it hides, None if there is none.
 
-    A covered marker cannot be switched: what it would show or hide is not what the model sees.
+    A covered marker cannot be switched, because nothing it shows or hides would reach the model.
     """
     view = _view(path)
     body = next((entry.body for entry in view.path if entry.id == marker_id), None)
@@ -124,7 +124,7 @@ def _is_prefix(first: tuple[Entry, ...], path: tuple[Entry, ...]) -> bool:
 
 
 def _grown(known: _View, path: tuple[Entry, ...]) -> _View | None:
-    """Return the view of a path that only got new messages, None if something else decides what is visible."""
+    """Return the view of a path that only got new messages, None if it also got markers or toggles."""
     added = path[len(known.path) :]
     if any(isinstance(entry.body, _DECIDING) for entry in added):
         return None
@@ -143,7 +143,7 @@ def _computed(path: tuple[Entry, ...]) -> _View:
         own = position[marker_id]
         hides = [hidden_id for hidden_id in marker.hides if position.get(hidden_id, own) < own]
         hidden.update(hides)
-        # The place of a hidden marker is where its replacement stood, not where the marker was appended.
+        # A hidden marker counts at its own anchor, where its replacement was, not where it was appended.
         anchors[marker_id] = max((anchors.get(hidden_id, position[hidden_id]) for hidden_id in hides), default=own)
     counts = _hidden_counts(active)
     items = _mask_items(active, position.keys() - hidden)
@@ -182,19 +182,19 @@ def _message(entry: Entry) -> Visible | None:
 
 def _replacement(marker_id: EntryId, marker: Condense | Truncation, counts: dict[EntryId, int]) -> Visible | None:
     if isinstance(marker, Truncation):
-        # An imported one may hide nothing but what a summary had hidden before.
+        # An imported one may hide only what a summary hides already.
         count = counts[marker_id]
         return Visible(marker_id, "user", (truncation_line(count),), "truncation") if count else None
     return Visible(marker_id, "user", marker.summary, "summary") if marker.summary else None
 
 
 def truncation_line(count: int) -> Text:
-    """Return the line that stands for `count` hidden messages."""
+    """Return the line that replaces `count` hidden messages."""
     return Text(render("history/truncated", count=count))
 
 
 def _hidden_counts(active: dict[EntryId, Marker]) -> dict[EntryId, int]:
-    """Return how many messages each truncation stands for; those of an earlier one it hides are among them."""
+    """Return how many messages each truncation replaces, including those of an earlier truncation it hides."""
     counts: dict[EntryId, int] = {}
     for marker_id, marker in active.items():
         if isinstance(marker, Truncation):
@@ -203,7 +203,7 @@ def _hidden_counts(active: dict[EntryId, Marker]) -> dict[EntryId, int]:
 
 
 def _mask_items(active: dict[EntryId, Marker], shown: set[EntryId]) -> dict[EntryId, list[MaskItem]]:
-    """Return the items to apply by entry. A mask comes off where the entry that has the content is not visible."""
+    """Return the items to apply, by entry. An item whose target is not shown is left out."""
     items: dict[EntryId, list[MaskItem]] = {}
     for marker in active.values():
         if isinstance(marker, Mask):
@@ -216,10 +216,10 @@ def _mask_items(active: dict[EntryId, Marker], shown: set[EntryId]) -> dict[Entr
 def masked(blocks: tuple[Block, ...], items: Iterable[MaskItem]) -> tuple[Block, ...]:
     """Return the blocks with the items' stretches replaced.
 
-    An item that names no such block, part or field changes nothing. Offsets count characters of the block's string as
-    the entry has it, of a result with several parts those of `result_text`. A string deeper in a call's input is named
-    by its JSON pointer, such as `/edits/0/text`. Of stretches within each other the outer one counts, of equal ones the
-    later one; where they only overlap, the placeholder of the first stands for both.
+    An item whose block, part or field does not exist changes nothing. Offsets count characters of the string in the
+    entry; for a result with several parts, of its `result_text`. A nested string of a call's input has a JSON pointer
+    as its field, such as `/edits/0/text`. Of nested stretches the outer one is used, of equal ones the later one; for
+    overlapping stretches, the placeholder of the first replaces both.
     """
     by_place: dict[tuple[int, str, str], list[MaskItem]] = {}
     for item in items:
@@ -267,7 +267,7 @@ def _masked_text(text: str, items: Sequence[MaskItem]) -> str:
 
 
 def _masked_value(value: Any, steps: Sequence[str], items: Sequence[MaskItem]) -> Any:
-    """Mask the string that the steps lead to; a way that leads nowhere changes nothing."""
+    """Return the value with the string that the steps lead to masked; steps that lead nowhere change nothing."""
     if not steps:
         return _masked_text(value, items) if isinstance(value, str) else value
     step, *rest = steps
@@ -280,7 +280,7 @@ def _masked_value(value: Any, steps: Sequence[str], items: Sequence[MaskItem]) -
 
 
 def _masked_parts(parts: tuple[Text | Image, ...], items: Sequence[MaskItem]) -> tuple[Text | Image, ...]:
-    """Mask a result of several parts; an image whose `[Image]` lies within a stretch goes with it."""
+    """Return the masked parts of a result. An image is removed if its `[Image]` lies within a stretch."""
     kept: list[Text | Image] = []
     shown: set[int] = set()
     offset = 0
@@ -288,7 +288,7 @@ def _masked_parts(parts: tuple[Text | Image, ...], items: Sequence[MaskItem]) ->
         length = len(part.text) if isinstance(part, Text) else len("[Image]")
         here = [(index, item) for index, item in enumerate(items) if item.start < offset + length and offset < item.end]
         if isinstance(part, Text):
-            # A stretch over several parts shows its placeholder once, in the first of them.
+            # A stretch over several parts shows its placeholder only in the first text part.
             local = [
                 replace(
                     item,

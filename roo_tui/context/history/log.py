@@ -1,4 +1,4 @@
-"""The log of one task in memory: every entry, the head, and the path from the root to the head."""
+"""One task's log in memory: every entry, the head, and the path from the root to the head."""
 
 from collections.abc import Iterable, Sequence
 from itertools import count
@@ -8,9 +8,9 @@ from roo_tui.domain.ids import EntryId
 
 
 class Log:
-    """Entries of one task and its head. Entries are only added; moving the head abandons entries, it loses none.
+    """The entries of one task and its head. Entries are only added; moving the head abandons entries but loses none.
 
-    `head` None means before the first entry: the path is empty.
+    A head of None is before the first entry: the path is empty.
     """
 
     def __init__(self, entries: Iterable[Entry] = (), head: EntryId | None = None) -> None:
@@ -24,12 +24,12 @@ class Log:
 
     @property
     def head(self) -> EntryId | None:
-        """The entry that new entries become children of."""
+        """Return the entry that becomes the parent of the next one, None before the first entry."""
         return self._head
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Every entry in the order added, those of abandoned branches included."""
+        """Return every entry in the order added, including those of abandoned branches."""
         return tuple(self._entries.values())
 
     def entry(self, entry_id: EntryId) -> Entry:
@@ -41,20 +41,20 @@ class Log:
         return self._entries[entry_id]
 
     def find(self, entry_id: EntryId) -> Entry | None:
-        """Return the entry with this id, None where the log has no such entry."""
+        """Return the entry with this id, None if the log has no such entry."""
         return self._entries.get(entry_id)
 
     def path(self) -> tuple[Entry, ...]:
-        """Return the entries from the root to the head. The same tuple until the log grows or the head moves."""
+        """Return the entries from the root to the head: the same tuple until the path changes."""
         if self._path_view is None:
             self._path_view = tuple(self._path)
         return self._path_view
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Add entries; the head moves to the last of them.
+        """Add entries and move the head to the last of them.
 
         Raises:
-            ValueError: an id is there already, or a parent is not.
+            ValueError: an id is in the log already, or a parent is not.
         """
         for entry in entries:
             self._keep(entry)
@@ -66,7 +66,7 @@ class Log:
                 self.move(entry.id)
 
     def move(self, head: EntryId | None) -> None:
-        """Move the head.
+        """Move the head to an entry; None moves it before the first entry.
 
         Raises:
             KeyError: the log has no such entry.
@@ -82,14 +82,14 @@ class Log:
 
     def _keep(self, entry: Entry) -> None:
         if entry.id in self._entries:
-            raise ValueError(f"entry {entry.id} is in the log already")
+            raise ValueError(f"entry {entry.id} is already in the log")
         if entry.parent_id is not None and entry.parent_id not in self._entries:
-            raise ValueError(f"entry {entry.id} names the parent {entry.parent_id}, which is not in the log")
+            raise ValueError(f"the parent {entry.parent_id} of entry {entry.id} is not in the log")
         self._entries[entry.id] = entry
 
 
 def appended(path: Sequence[Entry], *bodies: Body) -> tuple[Entry, ...]:
-    """Return the path as it will be once the bodies are appended; their ids stand for those they will get."""
+    """Return the path with the bodies appended. The new entries have provisional ids."""
     entries = list(path)
     first = max((entry.id for entry in path), default=0) + 1
     for entry_id, body in zip(count(first), bodies, strict=False):

@@ -1,9 +1,8 @@
-"""What the log knows without a model: calls and their results, files, commands, todos, what a person typed."""
+"""Facts read from the log without a model: calls and results, files, commands, todo lists, typed messages."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from roo_tui.domain.blocks import ToolUse, plain_text_of, result_text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, CallRecord, Entry, TodosChanged, UserMessage
@@ -15,7 +14,7 @@ _ERROR = re.compile(r"\b(error|exception|failed|failure|fatal|panic|traceback|no
 _LONGEST_OUTPUT = 200_000
 _LONGEST_LINE = 400
 _ADDED = ("<environment_details>", "<system-reminder>")
-# Messages that Claude Code and Codex put into the person's role by themselves.
+# Beginnings of messages in the user role that Claude Code and Codex write themselves.
 _PROGRAMS = re.compile(
     r"\s*(?:<(?:local-command|command-(?:name|message)|turn_aborted|permissions instructions|environment_context"
     r"|user_instructions|app-context|task-notification|bash-)|\[Request interrupted|Caveat: )"
@@ -27,7 +26,7 @@ _STATES = {"completed": "done", "done": "done", "in_progress": "in_progress"}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One finished call: the entry of its result, what is known of it, and the result's text."""
+    """One finished call: the entry of its result, its record, and the result's text."""
 
     entry_id: EntryId
     record: CallRecord
@@ -37,7 +36,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FailedCommand:
-    """A command that failed and did not succeed since; `exit_code` is None where only the failure is known."""
+    """A command that failed and has not succeeded since. `exit_code` is None if only the failure is known."""
 
     entry_id: EntryId
     command: str
@@ -57,7 +56,7 @@ def calls_of(path: Sequence[Entry]) -> Iterator[Call]:
 
 
 def changed_files(call: Call) -> tuple[str, ...]:
-    """Return the files a call wrote."""
+    """Return the paths of the files that a call wrote."""
     facts = call.record.facts
     if facts.kind in ("write", "edit") and facts.path and not facts.changed and not call.is_error:
         return (facts.path,)
@@ -65,12 +64,12 @@ def changed_files(call: Call) -> tuple[str, ...]:
 
 
 def edited_files(path: Sequence[Entry]) -> list[str]:
-    """Return the files that were written on a path, each once, in the order first met."""
+    """Return the files written on a path, each once, in the order of their first change."""
     return list(dict.fromkeys(file for call in calls_of(path) for file in changed_files(call)))
 
 
 def failed(call: Call) -> bool:
-    """Say whether a call is a command that did not succeed."""
+    """Return whether a call is a command that did not succeed."""
     if call.record.facts.kind != "command" or not call.record.facts.query:
         return False
     exit_code = call.record.facts.exit_code
@@ -78,7 +77,7 @@ def failed(call: Call) -> bool:
 
 
 def last_failure(path: Sequence[Entry]) -> FailedCommand | None:
-    """Return the newest command that failed and did not succeed later, None if there is none."""
+    """Return the newest command that failed and has not succeeded since, None if there is none."""
     succeeded: set[str] = set()
     for call in reversed(list(calls_of(path))):
         facts = call.record.facts
@@ -92,38 +91,38 @@ def last_failure(path: Sequence[Entry]) -> FailedCommand | None:
 
 
 def failure_words(exit_code: int | None) -> str:
-    """Return how a command failed: its exit code where one is known."""
+    """Return the phrase for a command's failure, with its exit code if known."""
     return render("ledger/failed") if exit_code is None else render("ledger/exit", code=exit_code)
 
 
 def error_line(output: str) -> str:
-    """Return the last line of an output that tells of an error, else its last line."""
+    """Return the last line of an output that looks like an error, or the last line if none does."""
     lines = [line for line in output[-_LONGEST_OUTPUT:].splitlines() if line.strip()]
     found = next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines else "")
     return one_line(found, _LONGEST_LINE)
 
 
 def typed_messages(path: Sequence[Entry]) -> list[tuple[EntryId, str]]:
-    """Return what a person typed on a path, oldest first; texts that programs added are left out."""
+    """Return (entry id, message) for each message the user typed on a path, oldest first, without added context."""
     found = []
     for entry in path:
         body = entry.body
         if isinstance(body, UserMessage) and body.source in ("typed", "import"):
-            words = body.words
-            if not words and not (body.source == "import" and tool_results(body.blocks)):
-                words = plain_text_of(tuple(block for block in body.blocks if not _is_added(block)))
-            if words.strip():
-                found.append((entry.id, words))
+            message = body.words
+            if not message and not (body.source == "import" and tool_results(body.blocks)):
+                message = plain_text_of(tuple(block for block in body.blocks if not _is_added(block)))
+            if message.strip():
+                found.append((entry.id, message))
     return found
 
 
-def is_added(words: str) -> bool:
-    """Say whether a message in the person's role was written by a program."""
-    return _PROGRAMS.match(words) is not None
+def is_added(message: str) -> bool:
+    """Return whether a program wrote this message in the user role."""
+    return _PROGRAMS.match(message) is not None
 
 
 def todos_of(path: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
-    """Return the todo list in force as (text, state) pairs; of an imported log, the last list a call was given.
+    """Return the todo list in force as (text, state) pairs. In an imported log, it comes from the last todo call.
 
     Sources: the todo tools of Roo Code (a Markdown checklist), Claude Code (`todos`) and Codex (`plan`).
     """
@@ -155,8 +154,9 @@ def _items(call: ToolUse) -> tuple[tuple[str, str], ...] | None:
     return None
 
 
-def _item(given: Mapping[str, Any]) -> tuple[str, str] | None:
-    text = next((given[name] for name in ("content", "step", "text") if isinstance(given.get(name), str)), "")
+def _item(given: Mapping[str, object]) -> tuple[str, str] | None:
+    texts = (given.get(name) for name in ("content", "step", "text"))
+    text = next((text for text in texts if isinstance(text, str)), "")
     return (one_line(text, 500), _STATES.get(str(given.get("status")), "pending")) if text.strip() else None
 
 

@@ -1,15 +1,15 @@
-"""Tool uses and their results: where a history may be cut, which calls are open, and requests that are always valid.
+"""Pairs of tool uses and results: repair requests, find legal cuts and open calls.
 
-The rules are those of the Messages API: the first message is the user's, roles alternate, each tool use is answered
-once in the very next message, results come first there, ids are unique and plain, nothing is empty, and reasoning goes
-only to the model that signed it.
+The rules are those of the Messages API: the first message is the user's, roles alternate, each tool use has one result
+in the very next message, results come first there, ids are unique and plain, nothing is empty, and reasoning goes only
+to the model that signed it.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import cast
 
 from roo_tui.context.history.effective import Visible
 from roo_tui.domain.blocks import (
@@ -32,16 +32,17 @@ from roo_tui.prompt_files import render
 
 
 def repair(messages: Sequence[Visible], *, provider: str = "", model: str = "") -> tuple[Message, ...]:
-    """Return a request's messages: valid for the Messages API whatever the history holds.
+    """Return the messages of a request that is valid for the Messages API, whatever the history holds.
 
-    Neighbours of one role are merged, tool results first. A call without result gets one that says so; a result whose
-    call is not just before, or has been answered, goes as text, unless the same was told before; one under an id that
-    no call has belongs to the call of its place, if nothing else answers that. Reasoning and opaque
-    blocks are kept only for the `provider` and `model` they came from. A message only changes when its own turn does,
-    so the beginning of a longer history stays byte for byte the same and is read from the provider's cache.
+    Neighbours of one role are merged, tool results first. A call without a result gets one that says so. A result
+    becomes text if its call is not in the message before or has a result already; it is dropped if the same text was
+    sent before. A result with an id that no call ever had goes to the call at the same position, if that has no other
+    result. Reasoning and opaque blocks are kept only for the `provider` and `model` they came from. A message depends
+    only on its own turn and earlier ones, so the beginning of a growing history stays the same, byte for byte, and is
+    read from the provider's cache.
 
-    The last message is the assistant's only where the history ends so; see `with_user_blocks`. An empty history gives
-    no messages. Takes about 10 ms for 1,000 messages: call it in a thread for long histories.
+    The last message is the assistant's if the history ends with one; see `with_user_blocks`. An empty history gives no
+    messages. Takes about 10 ms for 1,000 messages, so call it in a thread for long histories.
     """
     building = _Building()
     at = 0
@@ -59,16 +60,16 @@ def repair(messages: Sequence[Visible], *, provider: str = "", model: str = "") 
 
 
 def with_user_blocks(messages: Sequence[Message], blocks: tuple[Block, ...]) -> tuple[Message, ...]:
-    """Return the messages with the blocks at the end of the last user message, or in a new one after an assistant's."""
+    """Return the messages with the blocks appended to the last message if it is the user's, else in a new one."""
     if messages and messages[-1].role == "user":
         return (*messages[:-1], Message("user", messages[-1].blocks + blocks))
     return (*messages, Message("user", blocks))
 
 
 def legal_cuts(messages: Sequence[Visible]) -> tuple[int, ...]:
-    """Return the counts of leading messages after which no call is open, ascending; 0 is always among them.
+    """Return the counts of leading messages after which no call is open, ascending and starting with 0.
 
-    A cut never falls between a tool use and its result. A call that the assistant went on without is not open.
+    A cut never separates a tool use from its result. A call is no longer open once the assistant went on without it.
     """
     cuts = [0]
     open_ids: list[str] = []
@@ -91,7 +92,7 @@ def legal_cuts(messages: Sequence[Visible]) -> tuple[int, ...]:
 def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
     """Return the calls of the newest assistant turn that have no result on the path, in order.
 
-    Calls that a later assistant turn left behind are not open: nothing waits for them.
+    Calls of an earlier assistant turn are never open, because nothing waits for their results.
     """
     calls: list[ToolUse] = []
     answered: list[str] = []
@@ -116,17 +117,18 @@ def open_calls(path: Sequence[Entry]) -> list[ToolUse]:
 
 @dataclass
 class _Building:
-    """A request being built from left to right."""
+    """A request that is built from left to right."""
 
     messages: list[Message] = field(default_factory=list)
     used_ids: set[str] = field(default_factory=set)
     log_ids: set[str] = field(default_factory=set)
-    # The calls the last assistant message still waits for: the id in the log, and the call as it is sent.
+    # The calls of the last assistant message that have no result yet: the id in the log, and the call to send.
     waiting: list[tuple[str, ToolUse]] = field(default_factory=list)
-    # What results said, by the id in the log.
-    told: set[tuple[str, str]] = field(default_factory=set)
+    # The results sent so far: the id in the log, and the text.
+    sent_results: set[tuple[str, str]] = field(default_factory=set)
 
     def add_assistant(self, blocks: list[Block]) -> None:
+        """Add the blocks of an assistant turn."""
         sent = tuple(self._unique(block) if isinstance(block, ToolUse) else block for block in blocks)
         if self.messages and self.messages[-1].role == "assistant":
             self.messages[-1] = Message("assistant", self.messages[-1].blocks + sent)
@@ -136,6 +138,7 @@ class _Building:
             self.messages.append(Message("assistant", sent))
 
     def add_user(self, blocks: list[Block]) -> None:
+        """Add the blocks of a user turn: results for the open calls first, then the rest."""
         results, others = self._matched(blocks)
         if not results and not others:
             return
@@ -148,6 +151,7 @@ class _Building:
             self.messages.append(Message("user", found))
 
     def finished(self) -> tuple[Message, ...]:
+        """Return the messages, with a result for every call that is still open."""
         self._close_assistant()
         if missing := self._missing():
             self.messages.append(Message("user", tuple(missing)))
@@ -166,7 +170,7 @@ class _Building:
         return sent
 
     def _matched(self, blocks: list[Block]) -> tuple[list[Block], list[Block]]:
-        """Split a user turn into the results of the calls just before, in their order of arrival, and the rest."""
+        """Return the results of the open calls, in their order of arrival, and all other blocks of a user turn."""
         results: list[Block] = []
         others: list[Block] = []
         by_place = self._by_place([block for block in blocks if isinstance(block, ToolResult)])
@@ -180,15 +184,15 @@ class _Building:
             if place is not None:
                 _, call = self.waiting.pop(place)
                 results.append(block if call.id == block.tool_use_id else replace(block, tool_use_id=call.id))
-            elif content and (block.tool_use_id, content) not in self.told:
+            elif content and (block.tool_use_id, content) not in self.sent_results:
                 others.append(Text(render("history/late_result", content=content)))
-            self.told.add((block.tool_use_id, content))
+            self.sent_results.add((block.tool_use_id, content))
         return results, others
 
     def _by_place(self, results: list[ToolResult]) -> dict[int, str]:
-        """Return the calls of results under ids that no call ever had: each that of its place, if nothing answers it.
+        """Return the open call at the same position for each result whose id no call ever had, by the result's `id()`.
 
-        Source: Roo Code's repair of tool result ids.
+        A call that has a result of its own is left out. Source: Roo Code's repair of tool result ids.
         """
         ids = {result.tool_use_id for result in results}
         return {
@@ -205,7 +209,7 @@ class _Building:
         return missing
 
     def _close_assistant(self) -> None:
-        """End the assistant turn: reasoning may not be its last block, and a turn of nothing else is left out."""
+        """End the assistant turn. Reasoning may not be its last block; a turn with nothing else is removed."""
         if not self.messages or self.messages[-1].role != "assistant":
             return
         blocks = list(self.messages[-1].blocks)
@@ -228,16 +232,16 @@ IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _ODD_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _PLAIN_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _PLAIN_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-# These have classes of their own and rules of pairing that an opaque block would escape.
+# These have their own classes, and an opaque block would escape the rules of pairing.
 _NEVER_OPAQUE = frozenset({"text", "image", "tool_use", "tool_result", "thinking"})
 _USERS_OPAQUE = frozenset({"document", "search_result", "container_upload"})
 
 
 def sendable(blocks: tuple[Block, ...], role: Role, provider: str, model: str) -> Iterator[Block]:
-    """Yield the blocks that may be sent in this role to this model, in order; unchanged ones are the same objects.
+    """Yield the blocks that may be sent in this role to this model, in order; an unchanged block is the same object.
 
-    Left out: blank texts, blocks of the other role, unsigned reasoning, reasoning and opaque blocks of another model,
-    images of a type no provider takes.
+    Left out are blank texts, blocks of the other role, unsigned reasoning, reasoning and opaque blocks of another
+    model, and images of a type that no provider accepts.
     """
     for block in blocks:
         match block:
@@ -264,7 +268,7 @@ def sendable(blocks: tuple[Block, ...], role: Role, provider: str, model: str) -
 
 
 def plain_id(call_id: str) -> str:
-    """Return the id with the characters a provider refuses replaced by `_`; a plain one as it is."""
+    """Return the id with every character that providers refuse replaced by `_`."""
     return call_id if _PLAIN_ID.fullmatch(call_id) else _ODD_IN_ID.sub("_", call_id) or "call"
 
 
@@ -287,14 +291,14 @@ def _with_text(block: Text) -> Text:
 
 def _call(block: ToolUse) -> ToolUse:
     name = block.name if _PLAIN_NAME.fullmatch(block.name) else _ODD_IN_ID.sub("_", block.name)[:128] or "unknown"
-    arguments = _json(block.input)
+    arguments = cast("Mapping[str, object]", _json(block.input))
     if name is block.name and arguments is block.input:
         return block
     return replace(block, name=name, input=arguments)
 
 
 def _result(block: ToolResult) -> ToolResult:
-    """Return the result as it may be sent: an error is text only and says something."""
+    """Return the result in a form that may be sent: an error has text only and is never empty."""
     content: str | tuple[Text | Image, ...]
     if isinstance(block.content, str):
         content = well_formed(block.content)
@@ -318,8 +322,8 @@ def _part(part: Text | Image, is_error: bool) -> Text | Image | None:
     return part if _is_image(part) and not is_error else None
 
 
-def _json(value: Any) -> Any:
-    """Return the value as JSON can hold it: no lone surrogates, no NaN or infinity; unchanged ones as they are."""
+def _json(value: object) -> object:
+    """Return the value without lone surrogates, NaN or infinity; if nothing changes, the same object."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Pins: entries whose text stays in the context word for word, through any number of condenses."""
+"""Pins: entries whose text stays in the context word for word, however often it is condensed."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,7 +11,7 @@ from roo_tui.prompt_files import render
 
 
 def pinned(path: Sequence[Entry]) -> tuple[EntryId, ...]:
-    """Return the entries of a path that are pinned, in path order; the last word on each counts."""
+    """Return the pinned entries of a path, in path order. For each entry the last `Pinned` counts."""
     on: set[EntryId] = set()
     for entry in path:
         if isinstance(entry.body, Pinned):
@@ -20,20 +20,20 @@ def pinned(path: Sequence[Entry]) -> tuple[EntryId, ...]:
 
 
 def pin(path: Sequence[Entry], entry_id: EntryId, *, on: bool = True) -> Pinned:
-    """Return the body that pins an entry, or takes its pin off.
+    """Return the body that pins or unpins an entry.
 
     Raises:
-        CommandRefused: the path has no message of this id, or nothing would change.
+        CommandRefused: the path has no message with this id, or nothing would change.
     """
     if not any(entry.id == entry_id and _is_message(entry) for entry in path):
-        raise CommandRefused(f"{entry_ref(entry_id)} is no message of this conversation; choose one of its rows.")
+        raise CommandRefused(f"{entry_ref(entry_id)} is not a message of this conversation. Choose one of its rows.")
     if (entry_id in pinned(path)) == on:
-        raise CommandRefused(f"{entry_ref(entry_id)} is {'pinned already' if on else 'not pinned'}.")
+        raise CommandRefused(f"{entry_ref(entry_id)} is {'already pinned' if on else 'not pinned'}.")
     return Pinned(entry_id, on)
 
 
 def pin_blocks(path: Sequence[Entry], visible: Collection[EntryId]) -> tuple[Text, ...]:
-    """Return a block for each pinned entry that is not among the visible ones, made anew from the entry itself."""
+    """Return a block for each pinned entry that is not in `visible`, rendered from the entry itself."""
     wanted = {entry_id for entry_id in pinned(path) if entry_id not in visible}
     return tuple(
         Text(render("summary_message/pin", ref=entry_ref(entry.id), content=text))
@@ -43,7 +43,7 @@ def pin_blocks(path: Sequence[Entry], visible: Collection[EntryId]) -> tuple[Tex
 
 
 def pinned_text(entry: Entry) -> str:
-    """Return what a pin keeps of an entry: its texts word for word, calls and results as text."""
+    """Return what a pin keeps of an entry: its texts word for word, and its calls and results as text."""
     if not isinstance(entry.body, UserMessage | AssistantMessage):
         return ""
     return "\n\n".join(text for block in entry.body.blocks if (text := _text(block)))

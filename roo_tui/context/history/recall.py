@@ -1,4 +1,4 @@
-"""Recall: bringing back what is hidden on the path, by words or by id. Words are looked up by the caller's search."""
+"""Recall: bring back hidden content of the path, by a query or by entry id. The caller provides the text search."""
 
 import asyncio
 import re
@@ -15,12 +15,12 @@ from roo_tui.plain_text import one_line
 from roo_tui.prompt_files import render
 
 Find = Callable[[str], Awaitable[Sequence[EntryId]]]
-"""The ids of the entries of this task (on any branch) that hold words of a query, best first."""
+"""Returns the ids of this task's entries, on any branch, that match a query, best first."""
 
-# Placeholders name parts of an entry (`e12.1.content`); what comes back is the whole entry.
+# Placeholders name parts of an entry (`e12.1.content`), but recall returns the whole entry.
 _ID = re.compile(r"e(\d+)(?:\.\d+(?:\.[\w./~-]+)?)?(?::(\d+))?", re.IGNORECASE)
 _IDS = re.compile(rf"\s*(?:{_ID.pattern}[\s,;]*)+", re.IGNORECASE)
-# "The last failing command": of what fits best, the newest.
+# A query such as "the last failing command" wants the newest of the best hits.
 _RECENCY = frozenset({"last", "latest", "newest", "recent", "recently"})
 _RECENCY_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_RECENCY))})\b", re.IGNORECASE)
 _BEST = 20
@@ -32,18 +32,18 @@ _TITLE = 160
 _LINE = 400
 
 
-async def recall_hidden(asked: str, path: Sequence[Entry], find: Find) -> str:
-    """Return what the model gets for a query or for ids (`e12`, `e12 e15`, `e12:30000` from a character on)."""
-    if _IDS.fullmatch(asked):
-        wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(asked)]
+async def recall_hidden(query: str, path: Sequence[Entry], find: Find) -> str:
+    """Return what the model gets for a query or for ids (`e12`, `e12 e15`, or `e12:30000` to start at a character)."""
+    if _IDS.fullmatch(query):
+        wanted = [(int(number), int(start or 0)) for number, start in _ID.findall(query)]
         return await asyncio.to_thread(by_ids, wanted, path)
-    words = [word.casefold() for word in re.findall(r"\w+", asked)]
-    newest_first = not _RECENCY.isdisjoint(words)
-    found = await find(_RECENCY_WORD.sub(" ", asked) if newest_first else asked)
-    return await asyncio.to_thread(_by_words, words, path, found, newest_first)
+    terms = [term.casefold() for term in re.findall(r"\w+", query)]
+    newest_first = not _RECENCY.isdisjoint(terms)
+    found = await find(_RECENCY_WORD.sub(" ", query) if newest_first else query)
+    return await asyncio.to_thread(_by_terms, terms, path, found, newest_first)
 
 
-def _by_words(words: Sequence[str], path: Sequence[Entry], found: Sequence[EntryId], newest_first: bool) -> str:
+def _by_terms(terms: Sequence[str], path: Sequence[Entry], found: Sequence[EntryId], newest_first: bool) -> str:
     hidden = recallable(path)
     if not hidden:
         return render("tools/recall_history/nothing_hidden")
@@ -53,14 +53,14 @@ def _by_words(words: Sequence[str], path: Sequence[Entry], found: Sequence[Entry
         return render("tools/recall_history/nothing_found", entries=_listed(newest))
     if newest_first:
         hits = sorted(hits[:_BEST], key=lambda entry: -entry.id)
-    parts = [_shown(entry, excerpt(entry_text(entry), words)) for entry in hits[:_SHOWN]]
+    parts = [_shown(entry, excerpt(entry_text(entry), terms)) for entry in hits[:_SHOWN]]
     if rest := hits[_SHOWN : _SHOWN + _LISTED]:
         parts.append(render("tools/recall_history/more", entries=_listed(rest)))
     return "\n\n".join(parts)
 
 
 def by_ids(wanted: Sequence[tuple[EntryId, int]], path: Sequence[Entry]) -> str:
-    """Return entries of the path word for word, each from a character on; long ones are cut and say how to go on."""
+    """Return the wanted entries, (id, first character) pairs, word for word. A cut one says how to read on."""
     entries = {entry.id: entry for entry in path}
     most = _WHOLE // max(1, len(wanted))
     parts = []
@@ -79,13 +79,13 @@ def by_ids(wanted: Sequence[tuple[EntryId, int]], path: Sequence[Entry]) -> str:
 
 
 def recallable(path: Sequence[Entry]) -> dict[EntryId, Entry]:
-    """Return the entries of the path the model cannot see, or sees masked, that have anything to bring back."""
+    """Return the entries of the path that have text and that the model cannot see or sees masked, by id."""
     hidden = set(hidden_ids(path))
     for marker in active_markers(path).values():
         if isinstance(marker, Mask):
             hidden.update(item.entry_id for item in marker.items)
     newest = max((message.entry_id for message in effective_history(path)), default=0)
-    # Todo lists are no messages: earlier ones are where only a hidden call told them.
+    # A todo list is not a message: the call that told the model an earlier one may be hidden.
     lists = {entry.id for entry in path if isinstance(entry.body, TodosChanged) and entry.id < newest}
     return {entry.id: entry for entry in path if entry.id in hidden | lists and entry_text(entry).strip()}
 
@@ -93,7 +93,7 @@ def recallable(path: Sequence[Entry]) -> dict[EntryId, Entry]:
 def found_entries(
     entries: Sequence[Entry], path: Sequence[Entry], ids: Sequence[EntryId], query: str, task_id: str
 ) -> tuple[FoundEntry, ...]:
-    """Return what a search by a person shows of these entries, in the order of the ids."""
+    """Return the hits that the user's search shows, in the order of the ids."""
     known = {entry.id: entry for entry in entries}
     on_path = {entry.id for entry in path}
     visible = {message.entry_id for message in effective_history(path)}
@@ -124,7 +124,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def title(entry: Entry, most: int = _TITLE) -> str:
-    """Return what an entry is, in at most so many characters: who spoke, or what the calls were about."""
+    """Return a title of at most `most` characters: who wrote the entry, or what its calls were about."""
     match entry.body:
         case UserMessage(calls=calls) if calls:
             named = "; ".join(_call_title(call) for call in calls)
@@ -148,7 +148,7 @@ def _call_title(call: CallRecord) -> str:
 
 
 def excerpt(text: str, terms: Sequence[str], most: int = _EXCERPT) -> str:
-    """Return the stretch of the text that holds most of the terms, the whole text where it is short."""
+    """Return the stretch of at most `most` characters with the most terms, or the whole text if it is short."""
     if len(text) <= most:
         return text
     plain = text.casefold()

@@ -1,4 +1,4 @@
-"""Where one can rewind to, and what head and files each point means."""
+"""Rewind points of a path, and the head and files that each leads to."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from roo_tui.domain.views import RewindPoint
 from roo_tui.plain_text import one_line
 
 _TITLE_LENGTH = 100
-# What may follow a result and belongs to its step.
+# Entries that belong to the step of the result before them.
 _OF_A_STEP = (Checkpoint, TodosChanged)
 
 
 def rewind_points(path: Sequence[Entry]) -> tuple[RewindPoint, ...]:
-    """Return the points of a path, oldest first: before each typed message, after each tool step, after each condense.
+    """Return a path's rewind points, oldest first: before each typed message, after each tool step and condense.
 
-    A tool step is the last result of an answer's calls, with the checkpoint taken of it; its point is named by the
-    entry of that result. A point's `tree` is the newest checkpoint up to it, empty where there is none yet.
-    About 3 ms for 1,000 entries: call it in a thread for long paths.
+    A tool step ends with the last result of an answer's calls and the checkpoint after it; its point has the id of
+    that result's entry. A point's `tree` is the newest checkpoint up to it, empty if there is none yet. Takes about
+    3 ms for 1,000 entries, so call it in a thread for long paths.
     """
     points: list[RewindPoint] = []
     tree = ""
@@ -49,24 +49,24 @@ def rewind_points(path: Sequence[Entry]) -> tuple[RewindPoint, ...]:
             if results and not waiting:
                 step = len(points)
                 points.append(RewindPoint(entry.id, "tool", _step_title(body), entry.at_ms, tree))
-            elif not results and (words := _words(body)):
-                title = one_line(words, _TITLE_LENGTH)
-                points.append(RewindPoint(entry.id, "user", title, entry.at_ms, tree, words))
+            elif not results and (message := _typed(body)):
+                title = one_line(message, _TITLE_LENGTH)
+                points.append(RewindPoint(entry.id, "user", title, entry.at_ms, tree, message))
     return tuple(points)
 
 
 def target_head(path: Sequence[Entry], entry_id: EntryId) -> EntryId | None:
-    """Return the head that a rewind to this point means; None is before the first entry.
+    """Return the head after a rewind to this point; None is before the first entry.
 
-    Before a typed message it is the entry before it, after a tool step the last checkpoint or todo list right after it,
-    of a condense its own entry.
+    For a typed message it is the entry before it; for a tool step, the last checkpoint or todo list right after it;
+    for a condense, its own entry.
 
     Raises:
         CommandRefused: the path has no such point.
     """
     kind = next((point.kind for point in rewind_points(path) if point.entry_id == entry_id), None)
     if kind is None:
-        raise CommandRefused(f"{entry_ref(entry_id)} is no point to rewind to; choose one from the list of points.")
+        raise CommandRefused(f"{entry_ref(entry_id)} is not a rewind point. Choose one from the list.")
     at = next(index for index, entry in enumerate(path) if entry.id == entry_id)
     if kind == "user":
         return path[at].parent_id
@@ -80,7 +80,7 @@ def _with_tree(point: RewindPoint, tree: str) -> RewindPoint:
     return RewindPoint(point.entry_id, point.kind, point.title, point.at_ms, tree, point.words)
 
 
-def _words(body: UserMessage) -> str:
+def _typed(body: UserMessage) -> str:
     if body.source == "engine":
         return ""
     return body.words or plain_text_of(body.blocks)

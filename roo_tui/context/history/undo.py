@@ -1,4 +1,4 @@
-"""Undo and redo of markers: which can be switched, and the toggle that does it."""
+"""Undo and redo of markers: find the marker to switch and make the toggle that switches it."""
 
 from collections.abc import Sequence
 
@@ -10,25 +10,25 @@ from roo_tui.domain.markers import Marker, Toggle
 
 
 def undo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
-    """Return the toggle that switches a marker off; None means the one that was last made or switched on.
+    """Return the toggle that switches a marker off; None means the one last made or switched on.
 
     Raises:
-        CommandRefused: there is no such marker on the path, it is off, or a later one covers it.
+        CommandRefused: the path has no such marker, it is off, or a later marker covers it.
     """
     return _switch(path, marker_id, on=False)
 
 
 def redo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
-    """Return the toggle that switches a marker on again; None means the one that was last switched off.
+    """Return the toggle that switches a marker on again; None means the one last switched off.
 
     Raises:
-        CommandRefused: there is no such marker on the path, it is on, or a later one covers it.
+        CommandRefused: the path has no such marker, it is on, or a later marker covers it.
     """
     return _switch(path, marker_id, on=True)
 
 
 def newest_switchable(path: Sequence[Entry], *, on: bool) -> EntryId | None:
-    """Return the marker that was switched last and can be switched back: to `on`. None if there is none."""
+    """Return the marker switched last that can now be switched to `on`, None if there is none."""
     active = active_markers(path)
     seen: set[EntryId] = set()
     for entry in reversed(path):
@@ -51,23 +51,23 @@ def _switch(path: Sequence[Entry], marker_id: EntryId | None, *, on: bool) -> To
         newest = newest_switchable(path, on=on)
         if newest is None:
             raise CommandRefused(
-                "There is nothing to redo: no change to the context was undone here."
+                "There is nothing to redo: no condense, truncation or mask of this conversation is undone."
                 if on
-                else "There is nothing to undo: the context was not condensed, truncated or masked here."
+                else "There is nothing to undo: this conversation has no condense, truncation or mask."
             )
         return Toggle(newest, on)
     if not _is_marker(path, marker_id):
         raise CommandRefused(
-            f"{entry_ref(marker_id)} is no condense, truncation or mask of this conversation; choose its row in the "
+            f"{entry_ref(marker_id)} is not a condense, truncation or mask of this conversation. Choose one in the "
             "transcript."
         )
     if (marker_id in active_markers(path)) == on:
         raise CommandRefused(
-            f"{entry_ref(marker_id)} is in force already." if on else f"{entry_ref(marker_id)} is undone already."
+            f"{entry_ref(marker_id)} is already in force." if on else f"{entry_ref(marker_id)} is already undone."
         )
     if (outer := covering(path, marker_id)) is not None:
         raise CommandRefused(
-            f"{entry_ref(marker_id)} lies under a later change to the context; undo {entry_ref(outer)} first."
+            f"{entry_ref(marker_id)} is covered by a later change to the context. Undo {entry_ref(outer)} first."
         )
     return Toggle(marker_id, on)
 

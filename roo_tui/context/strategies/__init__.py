@@ -1,8 +1,8 @@
-"""Strategies: ways to reduce the context, and the points where others can take part.
+"""Strategies: the ways to reduce the context, and the extension points for plug-ins.
 
-Start reading at `protocol.py` (what a strategy is), then `runner.py` (what happens around it). Built in are `native`
-(a summary), `smart` (passes), `lossless` (what stands twice is shown once) and `truncation` (by kind and age). A
-strategy returns markers and changes nothing itself, so order, pairs and undo are the log's matter, not its own.
+Start with `protocol.py` (what a strategy is), then `runner.py` (how one runs). Built in are `native` (a summary),
+`smart` (passes), `lossless` (keeps one copy of what repeats) and `truncation` (shortens old tool results, then drops
+old turns). A strategy only returns markers, so order, pairs and undo are ensured by the log.
 """
 
 from roo_tui.context.strategies.hooks import CondenseHooks

@@ -5,10 +5,10 @@ A hook is a shell command. It gets one JSON object on stdin:
     {"event": "before_condense", "strategy": "smart", "trigger": "automatic", "context_tokens": 148210,
      "trigger_tokens": 172000, "window": 200000, "model": "…", "instructions": "", "messages": 412}
 
-An after-hook gets `after_condense` and also `outcome` (success, failure), `tokens_after`, `cost_usd` and `message`. A
-before-hook may answer on stdout with a JSON object: `{"block": true, "reason": "…"}` stops the condense,
-`{"instructions": "…"}` adds to what the summary is told. Exit code 2 blocks too, with what it wrote to stderr as the
-reason. Whatever else goes wrong with a hook is logged and changes nothing.
+An after-hook gets the event `after_condense` and also `outcome` (success, failure), `tokens_after`, `cost_usd` and
+`message`. A before-hook may write a JSON object to stdout: `{"block": true, "reason": "…"}` stops the condense, and
+`{"instructions": "…"}` adds instructions for the summary. Exit code 2 stops it too, with stderr as the reason. Any
+other failure of a hook is logged and changes nothing.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.strategies.protocol import StrategyEvent
+from roo_tui.domain.json_value import JsonValue
 from roo_tui.domain.markers import Marker
 from roo_tui.domain.usage import add_costs
 from roo_tui.plain_text import clean
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HookReply:
-    """What a before-hook said."""
+    """The reply of the before-hooks."""
 
     blocked: bool = False
     reason: str = ""
@@ -43,7 +43,7 @@ class HookReply:
 
 @dataclass(frozen=True, slots=True)
 class CondenseHooks:
-    """The commands to run, where, and with which environment: the caller leaves secrets out of it."""
+    """The shell commands, their working folder and environment. The caller must leave secrets out of `environment`."""
 
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class CondenseHooks:
     timeout_s: float = 30.0
 
     async def run_before(self, event: StrategyEvent) -> HookReply:
-        """Run the before-hooks in order until one blocks; instructions are joined."""
+        """Run the before-hooks in order until one blocks, and return their joined instructions."""
         instructions: list[str] = []
         for command in self.before:
             reply = await self._reply(command, _payload("before_condense", event))
@@ -63,24 +63,24 @@ class CondenseHooks:
         return HookReply(instructions="\n\n".join(instructions))
 
     async def run_after(self, event: StrategyEvent) -> None:
-        """Run the after-hooks in order; what they say is not used."""
+        """Run the after-hooks in order and ignore their output."""
         for command in self.after:
             await self._run(command, _payload("after_condense", event))
 
-    async def _reply(self, command: str, payload: Mapping[str, Any]) -> HookReply:
+    async def _reply(self, command: str, payload: Mapping[str, JsonValue]) -> HookReply:
         ended = await self._run(command, payload)
         if ended is None:
             return HookReply()
         code, out, err = ended
-        said = _object(out)
-        if code == _BLOCKED or said.get("block") is True:
-            reason = said.get("reason")
+        reply = _object(out)
+        if code == _BLOCKED or reply.get("block") is True:
+            reason = reply.get("reason")
             return HookReply(True, reason if isinstance(reason, str) and reason else clean(err).strip())
-        more = said.get("instructions")
-        return HookReply(instructions=clean(more).strip() if isinstance(more, str) else "")
+        instructions = reply.get("instructions")
+        return HookReply(instructions=clean(instructions).strip() if isinstance(instructions, str) else "")
 
-    async def _run(self, command: str, payload: Mapping[str, Any]) -> tuple[int, str, str] | None:
-        """Return exit code, stdout and stderr; None where the command could not be run to its end."""
+    async def _run(self, command: str, payload: Mapping[str, JsonValue]) -> tuple[int, str, str] | None:
+        """Return exit code, stdout and stderr; None if the command could not start or timed out."""
         try:
             process = await asyncio.create_subprocess_shell(
                 command,
@@ -92,13 +92,13 @@ class CondenseHooks:
                 start_new_session=True,
             )
         except OSError as error:
-            _log.warning("hook could not be started: %s", error)
+            _log.warning("cannot start hook: %s", error)
             return None
         try:
             async with asyncio.timeout(self.timeout_s):
                 out, err = await process.communicate(json.dumps(payload).encode())
         except TimeoutError:
-            _log.warning("hook took longer than %s s and was ended", self.timeout_s)
+            _log.warning("hook stopped after %s s", self.timeout_s)
             return None
         except (BrokenPipeError, ConnectionResetError):
             out, err = b"", b""
@@ -111,7 +111,7 @@ class CondenseHooks:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a hook and whatever it started."""
+    """Kill a hook and every process it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -123,7 +123,7 @@ def _text(data: bytes) -> str:
     return data[:_MOST_OUTPUT].decode("utf-8", "replace")
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def _object(text: str) -> Mapping[str, JsonValue]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -131,10 +131,10 @@ def _object(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _payload(moment: str, event: StrategyEvent) -> dict[str, Any]:
+def _payload(name: str, event: StrategyEvent) -> dict[str, JsonValue]:
     given = event.given
-    payload: dict[str, Any] = {
-        "event": moment,
+    payload: dict[str, JsonValue] = {
+        "event": name,
         "strategy": event.strategy,
         "trigger": given.trigger,
         "context_tokens": given.context_tokens,
@@ -144,7 +144,7 @@ def _payload(moment: str, event: StrategyEvent) -> dict[str, Any]:
         "instructions": given.instructions,
         "messages": len(effective_history(given.path)),
     }
-    if moment == "after_condense":
+    if name == "after_condense":
         costs = None
         for body in event.bodies:
             if isinstance(body, Marker):

@@ -1,14 +1,14 @@
-"""Pieces: the single strings of the effective history that a mask can replace, and which of them must stay.
+"""Pieces: the single strings of the effective history that a mask can replace.
 
-A piece is a text block, the text of a tool result, or a string in a call's input. It is named to the model by its
-entry, and more closely where the entry holds several: `e12`, `e12.1` (block 1), `e12.1.content`, `e12.1/edits/0/new`.
+A piece is a text block, the text of a tool result, or a string in a call's input. For the model it is named by its
+entry, and more precisely if the entry has several: `e12`, `e12.1` (block 1), `e12.1.content`, `e12.1/edits/0/new`.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from roo_tui.context.condense.cut_point import command_blocks
 from roo_tui.context.history.effective import Visible, active_markers, effective_history, hidden_ids
@@ -22,11 +22,11 @@ from roo_tui.prompt_files import render
 Part = Literal["result", "input", "text"]
 
 SHORTEST = 200
-"""Characters: paths, names and short answers say what a call was about, and a placeholder costs as much."""
+"""The fewest characters worth masking. Shorter strings say what a call was about, and a placeholder is as long."""
 
 
 class PieceLocation(NamedTuple):
-    """Where a piece is; `field` names a string of a call's input as `MaskItem.field` does."""
+    """The location of a piece. `field` names a string in a call's input, as in `MaskItem.field`."""
 
     entry_id: EntryId
     block: int
@@ -35,9 +35,9 @@ class PieceLocation(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """One string. `text` is as the entry has it, `shown` as the model gets it now; `message` counts visible messages.
+    """One string: `text` in the entry, `shown` with masks applied. `message` is the index of its visible message.
 
-    `record` describes a result's call, `call` is the tool use of an input or a result where it is known.
+    `record` describes a result's call; `call` is the tool use of an input or a result, None if unknown.
     """
 
     place: PieceLocation
@@ -50,16 +50,16 @@ class Piece(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether this is the result of a call that failed."""
+        """Return whether this is the result of a failed call."""
         return isinstance(self.block, ToolResult) and self.block.is_error
 
 
 def pieces_of(
     path: Sequence[Entry], *, parts: Collection[Part] = ("text", "input", "result"), until: int | None = None
 ) -> list[Piece]:
-    """Return the pieces of the effective history in order, empty ones left out. Replacements of markers have none.
+    """Return the pieces of the effective history that are not empty, in order. Replacements of markers have none.
 
-    Only those of the wanted parts, and of the first `until` messages.
+    Includes only the wanted parts of the first `until` messages (None: all messages).
     """
     visible = effective_history(path)
     bodies = {entry.id: entry.body for entry in path}
@@ -96,8 +96,8 @@ def pieces_of(
     return found
 
 
-def strings_of(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (field, text) for every string in a call's input; one that lies deeper is named by its JSON pointer."""
+def strings_of(values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield (field, text) for every string in a call's input; the field of a nested string is its JSON pointer."""
     for name, value in values.items():
         if isinstance(value, str):
             yield name, value
@@ -105,7 +105,7 @@ def strings_of(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _deeper(value, f"/{_escaped(name)}")
 
 
-def _deeper(value: Any, at: str) -> Iterator[tuple[str, str]]:
+def _deeper(value: object, at: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield at, value
     elif isinstance(value, Mapping):
@@ -121,18 +121,18 @@ def _escaped(name: str) -> str:
 
 
 class Names:
-    """How pieces are named to the model."""
+    """The names of pieces for the model."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._count = Counter(piece.place.entry_id for piece in pieces)
 
     def of(self, place: PieceLocation) -> str:
-        """Return the shortest name that means this piece alone."""
+        """Return the shortest unambiguous name of a piece."""
         return name_of(place, self._count[place.entry_id] == 1)
 
 
 def name_of(place: PieceLocation, alone: bool) -> str:
-    """Return a piece's name; `alone`: its entry holds no other one. An input is always named with its field."""
+    """Return a piece's name; `alone` means that its entry has no other piece. An input's name includes its field."""
     name = entry_ref(place.entry_id)
     if place.field:
         return f"{name}.{place.block}{place.field if place.field.startswith('/') else f'.{place.field}'}"
@@ -151,7 +151,7 @@ def stretch(piece: Piece, start: int, end: int, placeholder: str, target: EntryI
 
 
 def string_at(blocks: Sequence[Block], item: MaskItem) -> str:
-    """Return what an item masks, as the entry with these blocks has it."""
+    """Return the text that an item masks in an entry's blocks."""
     block = blocks[item.block]
     match block:
         case Text():
@@ -166,10 +166,10 @@ def string_at(blocks: Sequence[Block], item: MaskItem) -> str:
 
 
 def untouchable(path: Sequence[Entry], *, in_turn: bool) -> frozenset[EntryId]:
-    """Return the visible entries no mask may touch.
+    """Return the visible entries that no mask may touch.
 
-    The first message, the newest one, pinned ones, those that hold commands, and, while a turn runs, everything since
-    the message that began it: nothing inside a running tool loop is masked.
+    These are the first and the newest message, pinned messages, messages with commands and, while a turn runs,
+    everything since the message that began it, so that nothing in a running tool loop is masked.
     """
     visible = effective_history(path)
     kept = set(pinned(path))
@@ -195,20 +195,20 @@ def _holds_command(body: Body) -> bool:
 
 
 def suppressed(entry_id: EntryId) -> str:
-    """Return the placeholder of something that is found by recall only."""
+    """Return the placeholder for content that only recall finds."""
     before, after = _suppressed()
     return f"{before}{entry_ref(entry_id)}{after}"
 
 
 @cache
 def _suppressed() -> tuple[str, str]:
-    """Return the placeholder's words around the entry's name; hundreds are written at once."""
+    """Return the placeholder's text before and after the entry's name; cached because hundreds are made at once."""
     before, _, after = render("strategies/suppressed", entry="\0").partition("\0")
     return before, after
 
 
 def masks_in_force(path: Sequence[Entry]) -> tuple[MaskItem, ...]:
-    """Return the items of every mask that is on and shows: its entry is visible, and so is the one it points to."""
+    """Return the items in force: those of active masks whose own entry and target are not hidden."""
     active = [marker for marker in active_markers(path).values() if isinstance(marker, Mask)]
     hidden = hidden_ids(path) if active else frozenset()
     return tuple(
@@ -217,10 +217,10 @@ def masks_in_force(path: Sequence[Entry]) -> tuple[MaskItem, ...]:
 
 
 def orphaned(items: Sequence[MaskItem], changed: Sequence[MaskItem]) -> tuple[MaskItem, ...]:
-    """Return the items that point to something the changed ones hide.
+    """Return the items that point to something that the `changed` items hide.
 
-    `changed` hide a whole string or its end. What points to an item returned here is returned too: its lines are not
-    where they were. A run that points to the beginning of its own text stays, if only the text's end is hidden.
+    Each changed item hides a whole string or its end. Items that point to a returned item are returned too, because
+    its lines move. A run that points to the beginning of its own text stays if only the text's end is hidden.
     """
     found: dict[int, MaskItem] = {}
     ends = {place_of(item) for item in changed}
@@ -240,10 +240,10 @@ def orphaned(items: Sequence[MaskItem], changed: Sequence[MaskItem]) -> tuple[Ma
 
 
 def without_target(items: Sequence[MaskItem]) -> tuple[MaskItem, ...]:
-    """Return the items with a placeholder that points nowhere."""
+    """Return the items without a target, with the placeholder for content that only recall finds."""
     return tuple(replace(item, placeholder=suppressed(item.entry_id), target=None) for item in items)
 
 
 def place_of(item: MaskItem) -> tuple[EntryId, int, str]:
-    """Return which string an item masks: entry, block, field of an input."""
+    """Return the string that an item masks, as its entry, block and input field."""
     return item.entry_id, item.block, item.field

@@ -1,10 +1,10 @@
-"""Plug-ins: installed packages that add strategies or take part in a run, found by their entry points.
+"""Plug-ins: installed packages that add or extend strategies, found by their entry points.
 
     [project.entry-points."roo_tui.strategies"]
     newest = "my_package:Newest"
 
-An entry point names a class or a function that is called without arguments, or a finished object. A plug-in that cannot
-be loaded or does not have what its group asks for is left out and told about; nothing else fails.
+An entry point names an object, or a class or function that is called without arguments and returns one. A plug-in that
+cannot be loaded or lacks an attribute its group requires is skipped and reported; nothing else fails.
 """
 
 import logging
@@ -30,21 +30,21 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "roo_tui.validators": ("check",),
     "roo_tui.listeners": ("on_event",),
 }
-"""Every entry-point group, and what an object in it must have."""
+"""Every entry-point group, and the attributes that its objects must have."""
 
 
 def built_in() -> Registry:
-    """Return a registry with the strategies that come with the program."""
+    """Return a registry with the built-in strategies."""
     return Registry([NativeStrategy(), SmartStrategy(), LosslessStrategy(), TruncationStrategy()])
 
 
 def load_plugins(
     registry: Registry, *, found: Iterable[EntryPoint] | None = None
 ) -> tuple[Extensions, tuple[str, ...]]:
-    """Register the strategies of installed plug-ins; return their extensions, and a sentence for each one left out.
+    """Register the strategies of plug-ins; return their extensions, and a sentence for each plug-in that was skipped.
 
-    Imports other people's packages: call it in a thread, once. `found` are the entry points to look at, by default
-    those of every installed package.
+    Imports foreign packages, so call it once and in a thread. `found` are the entry points to use, by default those of
+    all installed packages.
     """
     loaded: dict[str, list[Any]] = {group: [] for group in GROUPS}
     problems: list[str] = []
@@ -59,16 +59,16 @@ def load_plugins(
                 registry.register(plugin)
             else:
                 loaded[point.group].append(plugin)
-        except Exception as error:  # Whatever a foreign package does, the program goes on without it.
-            _log.warning("plug-in %s of group %s was left out", point.name, point.group, exc_info=True)
-            problems.append(f"The plug-in “{point.name}” ({point.group}) was left out: {error}")
+        except Exception as error:  # A foreign package may fail in any way; the program goes on without it.
+            _log.warning("skipped plug-in %s of group %s", point.name, point.group, exc_info=True)
+            problems.append(f"The plug-in “{point.name}” ({point.group}) was skipped: {error}")
     groups = [group for group in GROUPS if group != "roo_tui.strategies"]
     extensions = Extensions(**{group.partition(".")[2]: tuple(loaded[group]) for group in groups})
     return extensions, tuple(problems)
 
 
 def _installed() -> list[EntryPoint]:
-    # Each look reads the metadata of every installed package.
+    # Each call reads the metadata of every installed package.
     every = entry_points()
     return [point for group in GROUPS for point in every.select(group=group)]
 

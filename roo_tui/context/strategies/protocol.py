@@ -1,8 +1,8 @@
-"""What a strategy is, what it is given, and the other points where context management can be extended.
+"""The contract of a strategy and of the other extension points of context management.
 
-    validate (numbers)  →  prepare (pure)  →  perform (only where a model is asked)  →  bodies, appended by the caller
+    validate (numbers)  →  prepare (pure)  →  perform (only if a model is asked)  →  bodies, appended by the caller
 
-Every protocol here is also the contract of an entry-point group; `plugins.py` names them.
+Each protocol is also the contract of an entry-point group; `plugins.py` names the groups.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -23,18 +23,19 @@ Ask = Callable[[Request], AsyncIterator[ModelEvent]]
 
 
 def _no_profile(name: str) -> "ProfileModel | None":
-    """No other model can be asked, whatever its profile is called."""
+    """Return None: no profile has a model to ask."""
     del name
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyOptions:
-    """Everything a strategy may be told besides the reduction input.
+    """The options of a strategy's run, in addition to the reduction input.
 
-    `thresholds` are the general ones, `per_strategy` those of single strategies by id. `preset` is a preset of `smart`,
-    or `custom`: only then `custom`, a configuration as JSON text, is used. `profiles` finds the model of a named
-    profile, None where there is no such profile. `in_turn`: a turn is running, nothing of its tool loop is masked.
+    `thresholds` are the general ones, `per_strategy` those of single strategies by id. `preset` is a preset of `smart`;
+    with the preset `custom`, the configuration is the JSON text `custom`. `profiles` returns the model of a named
+    profile, None if there is no such profile. `in_turn` means that a turn is running; nothing in its tool loop is
+    masked.
     """
 
     counter: TokenCounter
@@ -48,11 +49,11 @@ class StrategyOptions:
     in_turn: bool = False
 
     def thresholds_of(self, strategy_id: str) -> Thresholds:
-        """Return the thresholds of a strategy: its own, where not set the general ones."""
+        """Return the thresholds of a strategy: its own, or the general ones for those not set."""
         return self.per_strategy.get(strategy_id, Thresholds()).over(self.thresholds)
 
     def target(self, given: ReductionInput, strategy_id: str) -> int | None:
-        """Return the context tokens to stop at: the threshold's, else the ladder's; None (manual): all it can."""
+        """Return the context tokens to stop at: the threshold's or the ladder's. None removes all it can (manual)."""
         thresholds = self.thresholds_of(strategy_id)
         if thresholds.stop_tokens:
             return thresholds.stop_tokens
@@ -63,7 +64,7 @@ class StrategyOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProfileModel:
-    """Another profile's model: how to ask it, and what it is."""
+    """Another profile's model, and how to ask it."""
 
     ask: Ask
     summariser: Summariser
@@ -73,9 +74,9 @@ class ProfileModel:
 class StrategyPlan:
     """What a strategy is going to do.
 
-    `preview` is what a user is shown of it: make it with `preview` where a model will be asked, else with
-    `preview_of_bodies` (both in `context.condense.preview`). `bodies` are what it comes to where no model is asked.
-    `state` is the strategy's own, for `perform`.
+    `preview` is shown to the user: make it with `preview` if a model will be asked, else with `preview_of_bodies` (both
+    in `context.condense.preview`). `bodies` are the result if no model is asked. `state` is any value that `perform`
+    needs.
     """
 
     preview: CondensePreview
@@ -86,8 +87,8 @@ class StrategyPlan:
 class Strategy(Protocol):
     """One way to reduce the context.
 
-    It never changes what is there: it returns markers (`Condense`, `Truncation`, `Mask`) for the caller to append, so
-    order and pairs of calls and results stay. `priority`: lower is offered first.
+    It changes nothing itself: it returns markers (`Condense`, `Truncation`, `Mask`) for the caller to append, so order
+    and pairs of calls and results stay intact. Strategies with a lower `priority` are offered first.
     """
 
     id: str
@@ -97,11 +98,11 @@ class Strategy(Protocol):
     priority: int
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
-        """Return what stands in the way, as sentences for people; empty where it can run."""
+        """Return why the strategy cannot run, as sentences for the user; empty if it can."""
         ...
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
-        """Return the plan without asking a model. Run in a thread.
+        """Return the plan without asking a model. Called in a thread.
 
         Raises:
             CondenseRefused: there is nothing to do, or nothing to gain.
@@ -119,36 +120,36 @@ class Performs(Protocol):
         """Return the bodies to append, in order.
 
         Raises:
-            CondenseRefused: nothing was asked and nothing is gained.
-            CondenseError: the model failed; its body says what it cost.
+            CondenseRefused: no model was asked, and nothing can be gained.
+            CondenseError: a model failed; the error's body has the cost.
         """
         ...
 
 
 class ThresholdResolver(Protocol):
-    """Has the last word on the thresholds of a run."""
+    """Decides the thresholds of a run."""
 
     def resolve(self, given: ReductionInput, strategy_id: str, thresholds: Thresholds) -> Thresholds:
-        """Return the thresholds that hold."""
+        """Return the thresholds to use; `thresholds` are those of the settings or of an earlier resolver."""
         ...
 
 
 class PromptGenerator(Protocol):
-    """Writes the words that ask for a summary."""
+    """Writes the prompt that asks for a summary."""
 
     def prompt(self, given: ReductionInput, strategy_id: str, prompt: str) -> str:
-        """Return the prompt to use; `prompt` is what would be used, blank for the built-in one."""
+        """Return the prompt to use; `prompt` is that of the settings or an earlier generator, blank if built-in."""
         ...
 
 
 class TruncationSelector(Protocol):
-    """Chooses what truncation hides."""
+    """Chooses what the truncation strategy hides."""
 
     def order(self, given: ReductionInput, units: Sequence[tuple[Visible, ...]]) -> Iterable[int]:
-        """Return which of the units may be hidden, first to go first; a unit left out stays.
+        """Return the indices of the units that may be hidden, in the order to hide them; other units stay.
 
-        A unit is the smallest part of the history that can go alone: no call is in it without its result. Units come
-        oldest first; without a selector they go in this order.
+        A unit is the smallest part of the history that can be hidden alone: it has no call without its result. Units
+        are oldest first; without a selector they are hidden in this order.
         """
         ...
 
@@ -157,13 +158,13 @@ class StrategySelector(Protocol):
     """Chooses which strategy runs."""
 
     def select(self, given: ReductionInput, strategies: Sequence[Strategy], chosen: str) -> str:
-        """Return the id of one of the strategies; `chosen` is what the settings or the person named."""
+        """Return the id of one of the strategies; `chosen` is the one named by the settings or the user."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a validator thinks of a result; `score` is between 0 and 1."""
+    """A validator's judgement of a result. `score` is between 0 and 1."""
 
     valid: bool = True
     issues: tuple[str, ...] = ()
@@ -171,7 +172,7 @@ class Verdict:
 
 
 class Validator(Protocol):
-    """Judges a result before it is appended. One that is not valid is refused; issues of a valid one become remarks."""
+    """Judges a result before it is appended. An invalid result is refused; issues of a valid one become remarks."""
 
     def check(self, given: ReductionInput, bodies: Sequence[Body]) -> Verdict:
         """Return the verdict on the bodies."""
@@ -180,7 +181,7 @@ class Validator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StrategyEvent:
-    """What listeners and shell hooks are told of a run. Token counts are 0 where they are not known yet."""
+    """An event of a run, for listeners and shell hooks. `tokens_after` is 0 if unknown."""
 
     kind: Literal["start", "success", "failure", "fallback"]
     strategy: str
@@ -192,8 +193,8 @@ class StrategyEvent:
 
 
 class Listener(Protocol):
-    """Is told what happens. Called on the event loop: it must return at once."""
+    """Receives the events of runs. Called on the event loop, so it must return at once."""
 
     def on_event(self, event: StrategyEvent) -> None:
-        """Take note of a start, success, failure or fallback."""
+        """Handle a start, success, failure or fallback."""
         ...

@@ -1,4 +1,4 @@
-"""The figures of markers that are about to be appended: what they free, by the one counter."""
+"""The figures of new markers: what they free, by the one token counter."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from roo_tui.domain.markers import Mask, MaskItem, PassMetrics, Reduction
 
 
 def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: TokenCounter) -> tuple[int, int]:
-    """Return the raw tokens that are hidden and those that are shown instead; blocks both have are not counted."""
+    """Return the raw tokens that are hidden and those shown instead; blocks in both histories are not counted."""
     old = {id(block) for message in before for block in message.blocks}
     new = {id(block) for message in after for block in message.blocks}
     hidden = counter.count_blocks(block for message in before for block in message.blocks if id(block) not in new)
@@ -21,7 +21,7 @@ def raw_change(before: Sequence[Visible], after: Sequence[Visible], counter: Tok
 
 
 def tokens_after(given: ReductionInput, path: Sequence[Entry], counter: TokenCounter) -> int:
-    """Return the calibrated context tokens once the given path has grown to this one."""
+    """Return the calibrated context tokens of this path, which begins with the given one."""
     change = raw_change(effective_history(given.path), effective_history(path), counter)
     return given.after(*change)
 
@@ -36,7 +36,7 @@ def reduction(
     remarks: tuple[str, ...] = (),
     duration_s: float = 0.0,
 ) -> Reduction:
-    """Return the figures of one marker; costs are added by who asked a model."""
+    """Return the figures of one marker, without costs, which the caller adds."""
     return Reduction(
         trigger=given.trigger,
         strategy=strategy,
@@ -57,7 +57,7 @@ def mask(
     *,
     duration_s: float = 0.0,
 ) -> Mask | None:
-    """Return the mask with its figures, None where it would free nothing."""
+    """Return the mask with its figures, None if it would free nothing."""
     if not items:
         return None
     marker = Mask(tuple(items))
@@ -70,5 +70,5 @@ def mask(
 
 
 def raw_goal(given: ReductionInput, target: int) -> int:
-    """Return how many raw tokens must go until the context holds at most `target` tokens."""
+    """Return how many raw tokens to hide until the context has at most `target` tokens."""
     return max(0, math.ceil((given.context_tokens - target) / given.ratio)) if given.ratio > 0 else 0

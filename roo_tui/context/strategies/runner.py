@@ -1,8 +1,8 @@
-"""A run of a strategy: what happens around it, whichever it is.
+"""The run of a strategy: the steps around it, which are the same for every strategy.
 
     choose → thresholds → before-hooks → prompt → validate → prepare → perform → judge → after-hooks
 
-Nothing is appended here: the caller gets bodies, or an error and an unchanged history.
+A run appends nothing: the caller gets bodies, or an error and an unchanged history.
 """
 
 import asyncio
@@ -33,11 +33,12 @@ from roo_tui.context.strategies.reduction_math import raw_change
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Marker
+from roo_tui.plain_text import plural
 
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """What takes part in every run besides the strategies, in order. The last selectors have the last word."""
+    """The extensions that take part in every run, in order. The last selector decides."""
 
     threshold_resolvers: tuple[ThresholdResolver, ...] = ()
     prompt_generators: tuple[PromptGenerator, ...] = ()
@@ -48,7 +49,7 @@ class Extensions:
 
 
 class Registry:
-    """Strategies by id. Objects of the same id replace each other only on request."""
+    """Strategies by id."""
 
     def __init__(self, strategies: Iterable[Strategy] = ()) -> None:
         self._strategies: dict[str, Strategy] = {}
@@ -59,38 +60,38 @@ class Registry:
         """Add a strategy.
 
         Raises:
-            SettingsError: another one has this id, and `replace` is not set.
+            SettingsError: another strategy has this id, and `replace` is false.
         """
         if strategy.id in self._strategies and not replace:
-            raise SettingsError(f"There is a strategy “{strategy.id}” already; give the new one another id.")
+            raise SettingsError(f"There is already a strategy “{strategy.id}”. Give the new one another id.")
         self._strategies[strategy.id] = strategy
 
     def all(self) -> tuple[Strategy, ...]:
-        """Return every strategy, lowest priority number first."""
+        """Return every strategy, the lowest priority number first."""
         return tuple(sorted(self._strategies.values(), key=lambda strategy: (strategy.priority, strategy.id)))
 
     def enabled(self) -> tuple[Strategy, ...]:
-        """Return the strategies that are switched on, in the same order."""
+        """Return the strategies that are switched on, the lowest priority number first."""
         return tuple(strategy for strategy in self.all() if strategy.enabled)
 
     def get(self, strategy_id: str) -> Strategy:
-        """Return a strategy that can be used.
+        """Return the strategy with this id.
 
         Raises:
-            CommandRefused: there is none of this id, or it is switched off.
+            CommandRefused: there is no such strategy, or it is switched off.
         """
         strategy = self._known(strategy_id)
         if not strategy.enabled:
-            raise CommandRefused(f"The strategy “{strategy_id}” is switched off; choose one of {self._choices()}.")
+            raise CommandRefused(f"The strategy “{strategy_id}” is switched off. Choose one of: {self._choices()}.")
         return strategy
 
     def _known(self, strategy_id: str) -> Strategy:
         if strategy_id not in self._strategies:
-            raise CommandRefused(f"There is no strategy “{strategy_id}”; choose one of {self._choices()}.")
+            raise CommandRefused(f"There is no strategy “{strategy_id}”. Choose one of: {self._choices()}.")
         return self._strategies[strategy_id]
 
     def _choices(self) -> str:
-        return ", ".join(strategy.id for strategy in self.enabled()) or "none, as all are switched off"
+        return ", ".join(strategy.id for strategy in self.enabled()) or "none, because all are switched off"
 
 
 _log = logging.getLogger(__name__)
@@ -98,14 +99,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs strategies of a registry with the extensions and hooks there are."""
+    """Runs the strategies of a registry, with extensions and hooks."""
 
     registry: Registry
     extensions: Extensions = field(default_factory=Extensions)
     hooks: CondenseHooks = field(default_factory=CondenseHooks)
 
     def choose(self, given: ReductionInput, wanted: str) -> Strategy:
-        """Return the strategy that will run: the wanted one, unless a selector chooses another.
+        """Return the strategy to run: the wanted one, unless a selector chooses another.
 
         Raises:
             CommandRefused: there is no such strategy, or it is switched off.
@@ -115,15 +116,15 @@ class Runner:
         return self.registry.get(wanted)
 
     def is_due(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> bool:
-        """Say whether the strategy's own trigger is reached; the policy's counts besides."""
+        """Return whether the strategy's own trigger is reached. The policy's trigger is separate."""
         thresholds = self._resolved(given, options, wanted).thresholds_of(wanted)
         return 0 < thresholds.trigger_tokens <= given.context_tokens
 
     async def prepare(self, given: ReductionInput, options: StrategyOptions, wanted: str) -> "PreparedRun":
-        """Return what a run would do, without hooks and without asking a model; `run` takes it and does just that.
+        """Return the plan of a run, for `run` to carry out. Runs no hooks and asks no model.
 
         Raises:
-            CommandRefused: there is no such strategy, or nothing to do for it.
+            CommandRefused: there is no such strategy, or it has nothing to do.
         """
         strategy = self.choose(given, wanted)
         options = self._resolved(given, options, strategy.id)
@@ -138,19 +139,19 @@ class Runner:
         *,
         prepared: "PreparedRun | None" = None,
     ) -> tuple[Body, ...]:
-        """Return the bodies to append, in order. What was `prepared` before is carried out where it still fits.
+        """Return the bodies to append, in order. A `prepared` run is carried out if it still fits.
 
         Raises:
             CommandRefused: there is no such strategy, or it is switched off.
             CondenseRefused: no model was asked, and nothing can be gained.
-            CondenseError: a model was asked in vain; `body` says what it cost.
+            CondenseError: a model was asked without a usable result; the error's body has the cost.
         """
         strategy = self.choose(given, wanted)
         reply = await self.hooks.run_before(StrategyEvent("start", strategy.id, given))
         if reply.blocked:
-            raise CondenseRefused(f"A hook stopped the condense: {reply.reason or 'it gave no reason'}")
-        words = "\n\n".join(part for part in (given.instructions.strip(), reply.instructions) if part)
-        given = replace(given, instructions=words)
+            raise CondenseRefused(f"A hook stopped the condense: {reply.reason or 'it gave no reason.'}")
+        instructions = "\n\n".join(part for part in (given.instructions.strip(), reply.instructions) if part)
+        given = replace(given, instructions=instructions)
         options = self._resolved(given, options, strategy.id)
         self._tell(StrategyEvent("start", strategy.id, given))
         try:
@@ -166,7 +167,7 @@ class Runner:
         return bodies
 
     def fell_back(self, given: ReductionInput, strategy_id: str, next_rung: str, message: str) -> None:
-        """Tell the listeners that a strategy did not help, and what is done instead."""
+        """Report to the listeners that a strategy did not help, why, and which rung is next."""
         self._tell(StrategyEvent("fallback", strategy_id, given, message=message, next_rung=next_rung))
 
     async def _reduced(
@@ -190,7 +191,7 @@ class Runner:
         tokens, objection = await asyncio.to_thread(_judged, given, services, bodies, least)
         verdict = Verdict() if objection else self._verdict(given, bodies)
         if not objection and not verdict.valid:
-            objection = "The result was refused: " + ("; ".join(verdict.issues) or "a validator did not say why") + "."
+            objection = "A validator refused the result: " + ("; ".join(verdict.issues) or "it gave no reason") + "."
         if objection:
             if services.usage.context_tokens:
                 raise CondenseError(failed(given, services, objection, tokens_after=tokens))
@@ -198,7 +199,7 @@ class Runner:
         return _remarked(bodies, verdict.issues), tokens
 
     def _resolved(self, given: ReductionInput, options: StrategyOptions, strategy_id: str) -> StrategyOptions:
-        """Return the options with what resolvers, generators and selectors of plug-ins make of them."""
+        """Return the options after the resolvers, generators and selectors of plug-ins changed them."""
         thresholds = options.thresholds_of(strategy_id)
         for resolver in self.extensions.threshold_resolvers:
             thresholds = resolver.resolve(given, strategy_id, thresholds)
@@ -215,7 +216,7 @@ class Runner:
         )
 
     def _verdict(self, given: ReductionInput, bodies: Sequence[Body]) -> Verdict:
-        """Return what all validators think together: valid if all say so, the lowest score."""
+        """Return the validators' joint verdict: valid if all agree, every issue, and the lowest score."""
         verdicts = [validator.check(given, bodies) for validator in self.extensions.validators]
         return Verdict(
             all(verdict.valid for verdict in verdicts),
@@ -231,13 +232,13 @@ class Runner:
         for listener in self.extensions.listeners:
             try:
                 listener.on_event(event)
-            except Exception:  # A listener's defect is not the run's.
-                _log.exception("a listener failed at %s of %s", event.kind, event.strategy)
+            except Exception:  # A failing listener must not fail the run.
+                _log.exception("listener failed at the event %s of strategy %s", event.kind, event.strategy)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A strategy's plan, and what it was made for."""
+    """A strategy's plan, and the input and options it was made for."""
 
     strategy: Strategy
     given: ReductionInput
@@ -245,7 +246,7 @@ class PreparedRun:
     plan: StrategyPlan
 
     def fits(self, strategy: Strategy, given: ReductionInput, options: StrategyOptions) -> bool:
-        """Say whether the plan is still what would be made: the same input and options, the cache as warm."""
+        """Return whether the plan would be the same now: same strategy, input and options, and the cache as warm."""
         return (
             strategy is self.strategy
             and options == self.options
@@ -264,7 +265,7 @@ async def _plan(strategy: Strategy, given: ReductionInput, options: StrategyOpti
 def _judged(
     given: ReductionInput, services: ReductionServices, bodies: Sequence[Body], min_gain: int
 ) -> tuple[int, str]:
-    """Return the context tokens that are left, and why the bodies may not be appended (law 4, least gain)."""
+    """Return the context tokens that are left, and why the bodies may not be appended, empty if they may."""
     path = appended(given.path, *bodies)
     change = raw_change(effective_history(given.path), effective_history(path), services.counter)
     after = given.after(*change)
@@ -272,7 +273,8 @@ def _judged(
     if not bodies or change[0] <= change[1]:
         return after, f"Nothing would be freed: {before:,} → {after:,} tokens. Nothing was changed."
     if before - after < min_gain:
-        return after, f"Only {before - after:,} tokens would be freed, and at least {min_gain:,} are asked for."
+        freed = plural(before - after, "token")
+        return after, f"Only {freed} would be freed, fewer than the smallest gain of {min_gain:,}."
     return after, ""
 
 

@@ -1,11 +1,11 @@
-"""Truncation: the oldest content goes, without a model and in a few milliseconds.
+"""The truncation strategy: hides the oldest content, without a model and in a few milliseconds.
 
     1. contents of tool results, oldest first
-    2. texts and inputs that stand again later
+    2. texts and inputs that a later message repeats
     3. whole units (a call with its results), oldest first
 
-It stops as soon as the target is reached. The first message, the summary in force and the last 10 messages stay. Calls
-and results keep their ids, names and places, so pairs stay whole.
+It stops once the target is reached. The first message, the summary in force and the last 10 messages stay. Calls and
+results keep their ids, names and order, so pairs stay intact.
 """
 
 import time
@@ -44,7 +44,7 @@ KEPT_RECENT = 10
 
 @dataclass
 class TruncationStrategy:
-    """Hides by kind and age. A run by hand without a target aims at half of what there is."""
+    """Hides content by kind and age. A manual run without a target aims at half of the context."""
 
     id: str = "truncation"
     name: str = "Truncation"
@@ -53,12 +53,18 @@ class TruncationStrategy:
     priority: int = 40
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
+        """Require messages between the first and the last 10."""
         del options
         if len(effective_history(given.path)) > KEPT_RECENT + 1:
             return ()
-        return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} stay.",)
+        return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} always stay.",)
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        """Return the plan with a mask, a truncation, or both.
+
+        Raises:
+            CondenseRefused: nothing is old enough to hide, or nothing would be freed.
+        """
         started = time.monotonic()
         target = options.target(given, self.id)
         hiding = _Hiding(given, options, given.context_tokens // 2 if target is None else target)
@@ -69,7 +75,7 @@ class TruncationStrategy:
 
 
 class _Hiding:
-    """What is hidden so far, and how many raw tokens that frees."""
+    """Collects what to hide, and counts the raw tokens that frees."""
 
     def __init__(self, given: ReductionInput, options: StrategyOptions, target: int) -> None:
         self._given = given
@@ -86,7 +92,7 @@ class _Hiding:
         self._hidden: set[EntryId] = set()
         self._freed = 0
         self._placeholder_tokens: dict[int, int] = {}
-        self._reason = "Content of tool results and duplicates alone did not make enough room."
+        self._reason = "Hiding tool results and duplicates alone did not free enough."
 
     def mask_results(self) -> None:
         """Mask contents of tool results, oldest first."""
@@ -96,12 +102,12 @@ class _Hiding:
                     return
                 if isinstance(block, ToolResult) and len(seen := result_text(block)) >= SHORTEST:
                     place = PieceLocation(message.entry_id, index, "result")
-                    words = suppressed(message.entry_id)
-                    gain = self._counter.count_block(block) - self._tokens_of(words)
-                    self._mask(place, len(self._unmasked(place, seen)), words, None, gain)
+                    placeholder = suppressed(message.entry_id)
+                    gain = self._counter.count_block(block) - self._tokens_of(placeholder)
+                    self._mask(place, len(self._unmasked(place, seen)), placeholder, None, gain)
 
     def mask_duplicates(self) -> None:
-        """Mask texts and inputs that a later message has again."""
+        """Mask texts and inputs that a later message repeats."""
         if self._freed >= self._goal:
             return
         old = {message.entry_id for message in self._old()}
@@ -115,9 +121,9 @@ class _Hiding:
                     continue
                 place, newer = PieceLocation(*here[:4]), PieceLocation(*there[:4])
                 if self._unmasked(place, text) is text:
-                    words = render("strategies/same_content", place=name_of(newer, there[4]))
-                    gain = self._counter.count_text(text) - self._counter.count_text(words)
-                    self._mask(place, len(text), words, newer.entry_id, gain)
+                    placeholder = render("strategies/same_content", place=name_of(newer, there[4]))
+                    gain = self._counter.count_text(text) - self._counter.count_text(placeholder)
+                    self._mask(place, len(text), placeholder, newer.entry_id, gain)
 
     def hide_units(self) -> None:
         """Hide whole units until the target is reached."""
@@ -145,7 +151,7 @@ class _Hiding:
         """
         given = self._given
         if self._count_hidden() <= self._masked_in_hidden():
-            # The line that says how many are hidden would cost more than they do.
+            # The line that says how many are hidden would use more tokens than they do.
             self._hidden.clear()
         kept = [(item, gain) for item, gain in self._masks.values() if not {item.entry_id, item.target} & self._hidden]
         items = tuple(item for item, _ in kept)
@@ -164,7 +170,7 @@ class _Hiding:
                 path = appended(path, marker)
                 after = tokens_after(given, path, self._counter)
             else:
-                # Nothing comes off or is covered: what was counted on the way is exact.
+                # No earlier mask is affected, so what was counted on the way is exact.
                 after = given.after(freed, 0)
             figures = reduction(given, strategy, before, after, duration_s=time.monotonic() - started)
             bodies.append(replace(marker, figures=figures))
@@ -174,7 +180,7 @@ class _Hiding:
         return StrategyPlan(preview_of_bodies(given, strategy, bodies, self._counter), tuple(bodies))
 
     def _masked_in_hidden(self) -> int:
-        """Return the raw tokens that masks alone would free of what is hidden, or of what points there."""
+        """Return the raw tokens that masks alone would free in hidden messages and in those that point to them."""
         return sum(gain for item, gain in self._masks.values() if {item.entry_id, item.target} & self._hidden)
 
     def _count_hidden(self) -> int:
@@ -187,23 +193,24 @@ class _Hiding:
             if message.source == "entry" and message.entry_id not in self._fixed:
                 yield message
 
-    def _tokens_of(self, words: str) -> int:
-        """Return the tokens of a placeholder of something suppressed.
+    def _tokens_of(self, placeholder: str) -> int:
+        """Return the tokens of a placeholder for suppressed content.
 
-        Those of one length have as many: they differ in a number, and every number of three digits is one token.
+        Placeholders of one length have the same count: they differ only in a number, and up to three of its digits
+        make one token.
         """
-        if len(words) not in self._placeholder_tokens:
-            self._placeholder_tokens[len(words)] = self._counter.count_text(words)
-        return self._placeholder_tokens[len(words)]
+        if len(placeholder) not in self._placeholder_tokens:
+            self._placeholder_tokens[len(placeholder)] = self._counter.count_text(placeholder)
+        return self._placeholder_tokens[len(placeholder)]
 
-    def _mask(self, place: PieceLocation, length: int, words: str, target: EntryId | None, gain: int) -> None:
+    def _mask(self, place: PieceLocation, length: int, placeholder: str, target: EntryId | None, gain: int) -> None:
         if gain > 0:
-            item = MaskItem(place.entry_id, place.block, place.part, 0, length, words, target, place.field)
+            item = MaskItem(place.entry_id, place.block, place.part, 0, length, placeholder, target, place.field)
             self._masks[place] = (item, gain)
             self._freed += gain
 
     def _unmasked(self, place: PieceLocation, seen: str) -> str:
-        """Return the string as the entry has it; `seen` itself where no mask is on it."""
+        """Return the string in the entry; `seen` itself if no mask changes it."""
         body = self._raw.get(place.entry_id)
         if body is None:
             return seen
@@ -220,7 +227,7 @@ class _Hiding:
         return seen if text == seen else text
 
     def _units(self) -> list[tuple[Visible, ...]]:
-        """Return the parts of the old history that can go alone, oldest first; pinned ones and commands are in none."""
+        """Return the parts of the old history that can be hidden alone, oldest first, without pins and commands."""
         cuts = [cut for cut in legal_cuts(self._visible) if self._first <= cut <= self._end]
         units = [self._visible[start:end] for start, end in pairwise(cuts)]
         return [unit for unit in units if not any(message.entry_id in self._fixed for message in unit)]

@@ -1,6 +1,6 @@
-"""The context window: how full it is, when a condense is due, and what a provider says about its limits.
+"""The size of the context window: how full it is, when a condense is due, and what providers report about limits.
 
-Start with `policy` (when) and `tokens` (how much).
+Start with `policy` (when a condense is due) and `tokens` (how full the window is).
 """
 
 from roo_tui.context.window.breakdown import break_down

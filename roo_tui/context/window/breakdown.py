@@ -17,7 +17,7 @@ _MARKED_TEXTS = (
     ("<command", "commands"),
     ("<file_content", "mentioned files"),
     ("<environment_details", "environment details"),
-    ("<system-reminder", "kept beside summaries"),
+    ("<system-reminder", "kept with summaries"),
 )
 
 
@@ -26,8 +26,8 @@ def break_down(
 ) -> ContextBreakdown:
     """Return the context tokens of the next request by kind (largest first) and by entry (in path order).
 
-    The parts are shares of `tokens`, the count that the bar shows. Counts everything that is visible: call it in a
-    thread.
+    The parts are shares of `tokens`, the count that the context bar shows. Counts the whole effective history, so call
+    it in a thread.
     """
     kinds: Counter[str] = Counter()
     kinds["system prompt"] = counter.count_request(system, ())
@@ -89,5 +89,5 @@ def _kind(block: Block, role: str, source: str, calls: dict[str, str]) -> str:
 def _title(blocks: tuple[Block, ...], calls: dict[str, str]) -> str:
     names = [calls.get(result.tool_use_id, "result") for result in tool_results(blocks)]
     names += [block.name for block in blocks if isinstance(block, ToolUse)]
-    words = next((block.text for block in blocks if isinstance(block, Text) and block.text.strip()), "")
-    return one_line(", ".join(names) or words, _TITLE_LENGTH)
+    text = next((block.text for block in blocks if isinstance(block, Text) and block.text.strip()), "")
+    return one_line(", ".join(names) or text, _TITLE_LENGTH)

@@ -1,11 +1,11 @@
-"""Recognise the errors by which providers say that a request is too long, or asks for too long an answer."""
+"""Recognise provider errors about a request that is too long, or that asks for too long an answer."""
 
 import re
 from dataclasses import dataclass
 
 from roo_tui.domain.errors import ModelError
 
-# Codes that mean nothing else. Sources: OpenAI and compatible services, Cerebras, Groq, llama.cpp, Anthropic.
+# Codes with no other meaning. Sources: OpenAI and compatible services, Cerebras, Groq, llama.cpp, Anthropic.
 _CODES = frozenset(
     {
         "context_length_exceeded",
@@ -20,7 +20,7 @@ _STATUSES = frozenset({0, 200, 400, 413, 422})
 _READ = 4_000
 
 _NUMBER = r"(\d[\d,_]*)"
-# Services state both numbers in their own words; the named groups tell which is which.
+# Each service words its error differently. Group `n` is the request's tokens, group `m` the window.
 _STATED = tuple(
     re.compile(pattern.replace("#N", f"(?P<n>{_NUMBER})").replace("#M", f"(?P<m>{_NUMBER})"), re.IGNORECASE | re.DOTALL)
     for pattern in (
@@ -67,10 +67,10 @@ _RATE = re.compile(r"rate.?limit|per (?:minute|hour|day)|\b[TR]P[MD]\b|quota", r
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """A provider says that the request does not fit. `tokens` and `window` are what it states, 0 where it does not.
+    """A provider's error that the request does not fit. `tokens` and `window` are the figures it states, or 0.
 
-    `believed` is false where our own count says that it cannot be so: the error is then shown as it is. A believed
-    `window` is the model's from then on.
+    `believed` is false if our own count contradicts the error, which is then shown unchanged. From then on, a believed
+    `window` is the model's.
     """
 
     tokens: int
@@ -79,11 +79,11 @@ class Overflow:
 
 
 def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | None:
-    """Return what a context-window error says, None for every other error.
+    """Return what a context-window error states, None for every other error.
 
-    `our_tokens` is our count of the request, `window` the window known so far. An error that states both numbers is
-    believed when we count at least half of the window it states; one that states none from half of the known window.
-    Errors about the limit of output tokens or about rates are none.
+    `our_tokens` is our count of the request, `window` the window known so far. The error is believed if we count at
+    least half of the window it states, or half of the known window if it states none. Errors about output tokens or
+    rate limits are not context-window errors.
     """
     text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
     if not _is_overflow(error, text):
@@ -93,7 +93,7 @@ def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | Non
 
 
 def stated_output_limit(error: ModelError) -> int:
-    """Return the most tokens an answer may have, where an error says that the request asked for more; else 0."""
+    """Return the most tokens an answer may have if an error says that the request asked for more, else 0."""
     text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
     for pattern in _STATED_OUTPUT if error.status in _STATUSES else ():
         if found := pattern.search(text):
@@ -113,7 +113,7 @@ def _is_overflow(error: ModelError, text: str) -> bool:
 
 
 def _stated(text: str) -> tuple[int, int]:
-    """Return the tokens and the window an error states; (0, 0) where it states no window, or one that would fit."""
+    """Return the tokens and the window an error states, (0, 0) if it states no window or one that is large enough."""
     for pattern in _STATED:
         if found := pattern.search(text):
             groups = found.groupdict()

@@ -1,4 +1,4 @@
-"""When the context is reduced: one pure function of numbers, for the engine, the context bar and the notice."""
+"""When a reduction is due: pure functions of numbers, shared by the engine, the context bar and the notice."""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from typing import Literal
 from roo_tui.domain.entries import AssistantMessage, Entry
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import ModelInfo
+from roo_tui.plain_text import plural
 
 Decision = Literal["nothing", "due", "over"]
 
@@ -23,10 +24,10 @@ _UNKNOWN_WINDOW = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one model with one profile. All but the percentage are tokens.
+    """The limits of one model with one profile, in tokens except for the percentage.
 
-    `trigger_tokens` is the smallest count at which a condense is due; above `allowed_tokens` a request is not sent as
-    it is. `warnings` are sentences about settings that were not used.
+    `trigger_tokens` is the smallest count at which a condense is due. A request above `allowed_tokens` is not sent.
+    `warnings` are sentences about settings that could not be used.
     """
 
     window: int
@@ -45,10 +46,10 @@ def limits(
     profile_percent: float = INHERIT,
     global_percent: float = HIGHEST_THRESHOLD,
 ) -> Limits:
-    """Return the limits that hold for a model.
+    """Return the limits of a model.
 
-    `window` and `max_output` are a profile's own, 0 for the model's. `profile_percent` is 5 to 100, or -1 to inherit
-    `global_percent`, which is clamped to 5 to 100. Source: Roo Code's context management.
+    `window` and `max_output` are a profile's tokens, 0 for the model's own. `profile_percent` is 5 to 100, or -1 to
+    inherit `global_percent`, which is clamped to 5 to 100. Source: Roo Code's context management.
     """
     warnings: list[str] = []
     window = window if window > 0 else info.window if info.window > 0 else _UNKNOWN_WINDOW
@@ -61,29 +62,29 @@ def limits(
 
 
 def decide(context_tokens: int, limits: Limits) -> Decision:
-    """Say whether a reduction is due, and whether the request is over what is allowed. More tokens never mean less."""
+    """Return whether a reduction is due, or the request is over the allowed tokens."""
     if context_tokens > limits.allowed_tokens:
         return "over"
     return "due" if context_tokens >= limits.trigger_tokens else "nothing"
 
 
 def notice_at(limits: Limits) -> int:
-    """Return the context tokens from which a coming condense is announced: 10 % of the window before it is due."""
+    """Return the context tokens at which the next condense is announced: 10 % of the window below the trigger."""
     return max(0, limits.trigger_tokens - limits.window // 10)
 
 
 def reserved_output(info: ModelInfo, window: int, max_output: int, warnings: list[str]) -> int:
-    """Return the tokens kept free for the next answer.
+    """Return the tokens reserved for the next answer.
 
-    The explicit setting, else the model's maximum (8,192 where unknown) but at most a fifth of the window. A setting
-    that would leave less than a tenth of the window for the conversation is not used.
+    The setting if there is one, else the model's maximum (8,192 if unknown), at most a fifth of the window. A setting
+    that would leave less than a tenth of the window for the conversation is ignored, and a warning is added.
     """
     cap = math.ceil(window / 5)
     if max_output > 0:
         if allowed_tokens(window, max_output) >= window // 10:
             return max_output
         warnings.append(
-            f"The maximum output of {max_output:,} tokens leaves no room in a context window of {window:,} tokens; "
+            f"The maximum output of {max_output:,} tokens is too large for a context window of {window:,} tokens; "
             f"{cap:,} tokens are reserved instead. Set a smaller maximum output in the profile."
         )
         return cap
@@ -91,7 +92,7 @@ def reserved_output(info: ModelInfo, window: int, max_output: int, warnings: lis
 
 
 def allowed_tokens(window: int, reserved: int) -> int:
-    """Return the most context tokens a request may have: 90 % of the window without what is reserved."""
+    """Return the most context tokens a request may have: 90 % of the window minus the reserved output."""
     return window * 9 // 10 - reserved
 
 
@@ -100,14 +101,14 @@ def _threshold(profile_percent: float, global_percent: float, warnings: list[str
         fallback = min(max(global_percent, LOWEST_THRESHOLD), HIGHEST_THRESHOLD)
     else:
         fallback = HIGHEST_THRESHOLD
-        warnings.append(f"The condense threshold {global_percent!r} is not a percentage from 5 to 100; 100 is used.")
+        warnings.append(f"The condense threshold {global_percent!r} is not a percentage from 5 to 100; using 100.")
     if profile_percent == INHERIT:
         return fallback
     if _is_number(profile_percent) and LOWEST_THRESHOLD <= profile_percent <= HIGHEST_THRESHOLD:
         return profile_percent
     warnings.append(
         f"The profile's condense threshold {profile_percent!r} is not a percentage from 5 to 100 (or -1 for the "
-        f"general one); the general {fallback:g} % is used."
+        f"general threshold); using the general {fallback:g} %."
     )
     return fallback
 
@@ -123,7 +124,7 @@ _LOOKED_AT = 20
 
 @dataclass(frozen=True, slots=True)
 class AutoThreshold:
-    """Where the threshold stands: percent of the window, and one sentence that says why."""
+    """An automatic threshold: percent of the window, and one sentence that explains it."""
 
     percent: int
     sentence: str
@@ -132,22 +133,22 @@ class AutoThreshold:
 def auto_threshold(info: ModelInfo, window: int, base_tokens: int, growth_tokens: int) -> AutoThreshold:
     """Return the threshold at which requests cost least.
 
-    `base_tokens` is what a condense leaves, system prompt and tools included; `growth_tokens` what a request adds.
+    `base_tokens` are left by a condense, including system prompt and tools; `growth_tokens` are added by a request.
     """
     prices = info.input_usd, info.output_usd, info.cache_write_usd, info.cache_read_usd
     if any(price is None for price in prices) or not info.cache_read_usd:
         return AutoThreshold(
-            HIGHEST_THRESHOLD, "The model's prices are unknown, so it is condensed only when it must be."
+            HIGHEST_THRESHOLD, "The model's prices are unknown, so a condense waits until the window is full."
         )
     _, output, write, read = (price or 0.0 for price in prices)
     fixed = output * SUMMARY_TOKENS + write * base_tokens
     best = base_tokens + sqrt(2 * growth_tokens * (fixed + read * base_tokens) / read)
     percent = min(max(ceil(100 * best / window), LOWEST_THRESHOLD), HIGHEST_THRESHOLD)
     if percent == HIGHEST_THRESHOLD:
-        why = "a condense would cost more than reading the whole window from the cache"
+        why = "an earlier condense would cost more than reading the whole window from the cache"
     else:
         pays = ceil((fixed + read * best) / (read * max(best - base_tokens, 1)))
-        why = f"from there on a condense pays back within {pays:,} requests"
+        why = f"above that, a condense pays for itself within {plural(pays, 'request')}"
     return AutoThreshold(
         percent,
         f"{percent} % ({window * percent // 100:,} tokens): requests add about {growth_tokens:,} tokens, and {why}.",
@@ -155,7 +156,7 @@ def auto_threshold(info: ModelInfo, window: int, base_tokens: int, growth_tokens
 
 
 def recent_growth(path: Sequence[Entry]) -> int:
-    """Return how many tokens a request adds: the median over the newest ones since the last condense."""
+    """Return how many tokens a request adds: the median of up to 20 answers since the last condense."""
     sizes: list[int] = []
     for entry in reversed(path):
         if isinstance(entry.body, Condense) or len(sizes) == _LOOKED_AT:
@@ -167,7 +168,7 @@ def recent_growth(path: Sequence[Entry]) -> int:
 
 
 def left_by_condense(path: Sequence[Entry], overhead_tokens: int) -> int:
-    """Return what a condense leaves: as the last one did, else system prompt, tools and a usual summary."""
+    """Return the context tokens a condense leaves: those the last one left, else overhead and a usual summary."""
     for entry in reversed(path):
         if isinstance(entry.body, Condense):
             return max(entry.body.figures.tokens_after, 1)

@@ -1,4 +1,4 @@
-"""The thresholds of a strategy, and those of single strategies as `context.strategy_thresholds` has them."""
+"""Thresholds of strategies, and how to read the setting `context.strategy_thresholds`."""
 
 import json
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Context tokens; 0 means not set.
+    """A strategy's thresholds in context tokens; 0 means not set.
 
-    `trigger_tokens`: a reduction is due from here on, besides the policy's own trigger. `stop_tokens`: where it may
-    stop. `min_gain_tokens`: one that frees less is refused.
+    `trigger_tokens`: a reduction is due from this count on, in addition to the policy's own trigger. `stop_tokens`: the
+    reduction may stop at this count. `min_gain_tokens`: a reduction that frees less is refused.
     """
 
     trigger_tokens: int = 0
@@ -30,7 +30,7 @@ class Thresholds:
     min_gain_tokens: int = 0
 
     def over(self, general: "Thresholds") -> "Thresholds":
-        """Return these, each that is not set taken from the general ones."""
+        """Return these thresholds, with those not set taken from `general`."""
         return Thresholds(
             self.trigger_tokens or general.trigger_tokens,
             self.stop_tokens or general.stop_tokens,
@@ -39,7 +39,7 @@ class Thresholds:
 
 
 def thresholds_of(text: str) -> dict[str, Thresholds]:
-    """Return the thresholds of single strategies by id; a blank text has none.
+    """Return the thresholds of single strategies by id; none for a blank text.
 
     Raises:
         SettingsError: the text is not JSON, or a field is not valid; the message names the field.
@@ -51,7 +51,7 @@ def thresholds_of(text: str) -> dict[str, Thresholds]:
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The strategy thresholds are not JSON: {error}") from error
     if not isinstance(given, Mapping):
-        raise SettingsError("The strategy thresholds must be an object whose keys are the names of strategies.")
+        raise SettingsError("The strategy thresholds must be an object whose keys are strategy names.")
     return {name: _thresholds(name, values) for name, values in given.items()}
 
 
@@ -62,11 +62,11 @@ def _thresholds(name: str, values: JsonValue) -> Thresholds:
     for key, value in values.items():
         field = _FIELDS.get(key)
         if field is None:
-            raise SettingsError(f"{name}.{key} is not a threshold; there are {_expected()}.")
+            raise SettingsError(f"{name}.{key} is not a threshold. The thresholds are {_expected()}.")
         if field in found:
-            raise SettingsError(f"{name}.{field} is given twice.")
+            raise SettingsError(f"{name}.{field} is set twice.")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise SettingsError(f"{name}.{key} is {json.dumps(value)}, but must be a whole number from 0.")
+            raise SettingsError(f"{name}.{key} is {json.dumps(value)}, but must be a whole number, 0 or more.")
         found[field] = value
     return Thresholds(**found)
 

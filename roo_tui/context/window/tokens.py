@@ -1,19 +1,20 @@
-"""Tokens: one counter for the context bar, the policy, rows and receipts, and how far a model's own count is from it.
+"""Tokens: one counter for the context bar, the policy, rows and receipts, and its calibration for each model.
 
 Counts are raw o200k_base tokens of the shipped vocabulary. `Calibration` learns from reported usage how many tokens of
 a model one raw token makes.
 """
 
+import base64
+import binascii
 import json
 import lzma
 import math
 import threading
-from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roo_tui.domain.blocks import Block, Image, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.requests import ModelInfo, ToolSpec
@@ -21,10 +22,11 @@ from roo_tui.domain.usage import Usage
 
 if TYPE_CHECKING:
     import tiktoken
-import base64
-import binascii
 
-# tiktoken gives up on a million blanks in a row; slices of this size differ from the whole by less than 0.01 %.
+_Key = TypeVar("_Key")
+_Count = TypeVar("_Count")
+
+# tiktoken fails on a million blanks in a row. Counts of slices of this size differ from the whole by less than 0.01 %.
 _SLICE = 100_000
 _REMEMBERED = 50_000
 _UNKNOWN_IMAGE = 300
@@ -48,14 +50,16 @@ class HasBlocks(Protocol):
     """Anything with content blocks: a `Message`, a `Visible`, an entry's body."""
 
     @property
-    def blocks(self) -> tuple[Block, ...]: ...
+    def blocks(self) -> tuple[Block, ...]:
+        """Return the content blocks, in order."""
+        ...
 
 
 class TokenCounter:
-    """Counts raw tokens, remembering what texts came to. May be shared between threads.
+    """Counts raw tokens and remembers the counts of texts. May be shared between threads.
 
-    The first count loads the vocabulary (about 0.3 s and 80 MB); text is counted at about 20 MB/s without holding the
-    interpreter's lock. So call it in a thread, except for short texts after `load`.
+    The first count loads the vocabulary (about 0.3 s and 80 MB). It counts about 20 MB/s without holding the
+    interpreter's lock, so call it in a thread, except for short texts after `load`.
     """
 
     def __init__(self) -> None:
@@ -63,11 +67,11 @@ class TokenCounter:
         self._calls: dict[int, tuple[ToolUse, int]] = {}
 
     def load(self) -> None:
-        """Load the vocabulary now, so that the next count is quick."""
+        """Load the vocabulary now, so that the next count is fast."""
         _encoding()
 
     def count_text(self, text: str) -> int:
-        """Return the tokens of a text; special tokens in it count as the words they are."""
+        """Return the tokens of a text. Special tokens in it count as ordinary text."""
         if not text:
             return 0
         key = (len(text), hash(text))
@@ -80,7 +84,10 @@ class TokenCounter:
         return count
 
     def count_block(self, block: Block) -> int:
-        """Return the tokens of one block. An image has width x height / 750, 300 if unknown (Messages API)."""
+        """Return the tokens of one block. An image has width x height / 750, or 300 if its size is unknown.
+
+        Source: Messages API.
+        """
         match block:
             case Text() | Thinking():
                 return self.count_text(block.text)
@@ -96,7 +103,7 @@ class TokenCounter:
                 return self._count_opaque(block.payload)
 
     def _count_call(self, call: ToolUse) -> int:
-        """Writing a call's input out as JSON takes longer than looking its count up."""
+        """Return the tokens of a call, remembered because writing its input as JSON is slow."""
         known, count = self._calls.get(id(call), (None, 0))
         if known is not call:
             count = self.count_text(call.name) + self.count_text(_json(call.input))
@@ -105,7 +112,7 @@ class TokenCounter:
         return count
 
     def count_blocks(self, blocks: Iterable[Block]) -> int:
-        """Return the tokens of blocks together."""
+        """Return the tokens of the blocks together."""
         return sum(self.count_block(block) for block in blocks)
 
     def count_messages(self, messages: Iterable[HasBlocks]) -> int:
@@ -122,26 +129,26 @@ class TokenCounter:
         )
         return sum(self.count_text(part) for part in system) + definitions + self.count_messages(messages)
 
-    def _count_opaque(self, payload: Mapping[str, Any]) -> int:
+    def _count_opaque(self, payload: Mapping[str, object]) -> int:
         source = payload.get("source")
         if isinstance(source, Mapping) and source.get("type") == "base64":
-            # A file's bytes are not tokens; what it comes to is known when the provider reports it.
+            # A file's bytes are not tokens. Its real count is known once the provider reports usage.
             return _UNKNOWN_IMAGE
         return self.count_text(_json(payload))
 
 
-def _forget_some(remembered: dict[Any, Any]) -> None:
-    """Drop the older half of what is remembered once it is a lot."""
+def _forget_some(remembered: dict[_Key, _Count]) -> None:
+    """Remove the older half once the limit is reached."""
     if len(remembered) >= _REMEMBERED:
         for old in list(islice(remembered, _REMEMBERED // 2)):
             remembered.pop(old, None)
 
 
 class Calibration:
-    """How many tokens a model counts for one raw token, per model id; starts at the model's `token_factor`."""
+    """How many of a model's tokens one raw token makes, by model id; starts at the model's `token_factor`."""
 
     _LOWEST, _HIGHEST = 0.5, 4.0
-    # A ratio of a short prompt says more about what a provider adds to it than about its tokenizer.
+    # The ratio of a short prompt says more about the provider's additions than about its tokenizer.
     _LEAST_RAW = 500
     _WEIGHT = 0.3
 
@@ -149,13 +156,13 @@ class Calibration:
         self._ratios: dict[str, float] = {}
 
     def ratio(self, model: ModelInfo) -> float:
-        """Return the factor from raw tokens to the model's, between 0.5 and 4."""
+        """Return the factor from raw tokens to the model's tokens, between 0.5 and 4."""
         return self._ratios.get(model.id, self.clamped(model.token_factor))
 
     def learn(self, model: ModelInfo, raw: int, reported: int) -> None:
         """Learn from a request of `raw` tokens for which the provider reported `reported` prompt tokens.
 
-        The first report replaces the starting value, later ones move it by three tenths of the difference.
+        The first report replaces the starting value; later ones move it by three tenths of the difference.
         """
         if raw < self._LEAST_RAW or reported <= 0:
             return
@@ -164,12 +171,12 @@ class Calibration:
         self._ratios[model.id] = seen if known is None else known + self._WEIGHT * (seen - known)
 
     def to_json(self) -> dict[str, float]:
-        """Return what was learnt, by model id."""
+        """Return the learnt ratios by model id."""
         return dict(self._ratios)
 
     @classmethod
     def from_json(cls, data: object) -> "Calibration":
-        """Return a calibration that knows what `to_json` gave; entries that make no sense are left out."""
+        """Return a calibration with the ratios that `to_json` returned; leave out entries that are not valid."""
         calibration = cls()
         if isinstance(data, Mapping):
             for model_id, ratio in data.items():
@@ -179,12 +186,12 @@ class Calibration:
 
     @classmethod
     def clamped(cls, ratio: float) -> float:
-        """Return the ratio, or what is nearest to it of those that are believed."""
+        """Return the ratio, limited to the range from 0.5 to 4."""
         return min(max(ratio, cls._LOWEST), cls._HIGHEST)
 
 
 def context_tokens(reported: Usage | None, raw_after: int, ratio: float) -> int:
-    """Return the tokens in the context window: the last reported usage and our calibrated count of what came after.
+    """Return the tokens in the context window: the last reported usage plus the calibrated count of what came after it.
 
     Without a report, `raw_after` is the raw count of the whole request.
     """
@@ -199,7 +206,7 @@ def _vocabulary() -> "tiktoken.Encoding":
     ranks = {}
     for line in lzma.decompress(packed).splitlines():
         token, rank = line.split()
-        ranks[b64decode(token)] = int(rank)
+        ranks[base64.b64decode(token)] = int(rank)
     return tiktoken.Encoding("o200k_base_shipped", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
 
 
@@ -222,9 +229,9 @@ _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def image_size(data: str) -> tuple[int, int]:
-    """Return width and height in pixels of base64 PNG, JPEG or GIF data; (0, 0) where they cannot be read.
+    """Return width and height in pixels of base64 PNG, JPEG or GIF data, or (0, 0) if they cannot be read.
 
-    Only the first 256 kB are looked at, where a JPEG's size may stand behind its metadata.
+    Reads only the first 256 kB; a JPEG's size follows its metadata.
     """
     try:
         head = base64.b64decode(data[: _HEADER_BYTES // 3 * 4], validate=False)
@@ -243,16 +250,16 @@ def _jpeg_size(head: bytes) -> tuple[int, int]:
         kind = head[at + 1]
         if kind in _JPEG_SIZES:
             return int.from_bytes(head[at + 7 : at + 9]), int.from_bytes(head[at + 5 : at + 7])
-        # 0xFF fills, and a few segments have no length.
+        # 0xFF is padding, and a few segments have no length.
         at += 1 if kind == 0xFF else 2 if 0xD0 <= kind <= 0xD8 else 2 + int.from_bytes(head[at + 2 : at + 4])
     return 0, 0
 
 
 def cost(info: ModelInfo, usage: Usage) -> float | None:
-    """Return the US dollars of one request, None where the model's price is unknown.
+    """Return the cost of one request in US dollars, None if the model's price is unknown.
 
-    A tier holds for the whole request once its prompt is longer than the tier says. Where a price for cache reads or
-    writes is unknown, they cost as much as other input.
+    A tier applies to the whole request once its prompt is longer than the tier says. Cache reads or writes whose price
+    is unknown cost as much as other input.
     """
     if info.input_usd is None or info.output_usd is None:
         return None

@@ -51,7 +51,7 @@ def test_unknown_prices_mean_condensing_only_when_it_must_be() -> None:
 
 def test_the_sentence_names_the_figures() -> None:
     sentence = auto_threshold(SONNET, 1_000_000, 15_000, 2_500).sentence
-    assert "2,500 tokens" in sentence and "pays back" in sentence
+    assert "2,500 tokens" in sentence and "pays for itself within" in sentence
 
 
 def answers(*sizes: int) -> tuple[Entry, ...]:

@@ -235,13 +235,13 @@ async def test_summary_that_stays_incomplete_is_accepted_with_a_remark(second: A
     lacking = SUMMARY.replace("7. Pending tasks: none.\n", "")
     marker = await run(two_turns(), summariser(lacking, second))
     assert shown(marker)[0].endswith(lacking)
-    assert marker.figures.remarks == ("The summary lacks: Pending tasks.",)
+    assert marker.figures.remarks == ("The summary lacks these sections: Pending tasks.",)
 
 
 async def test_text_that_is_no_summary_at_all_is_not_taken_for_one() -> None:
     with pytest.raises(CondenseError) as raised:
         await run(two_turns(), summariser("Recovered after an error.", "Done."))
-    assert "something else than a summary" in raised.value.body.message
+    assert "did not return a summary" in raised.value.body.message
     assert raised.value.body.body == "Recovered after an error."
     tagged = await run(two_turns(), summariser("<summary>All in prose.</summary>"))
     assert "All in prose." in shown(tagged)[0]
@@ -256,7 +256,7 @@ async def test_custom_prompt_needs_no_sections() -> None:
 
 async def test_summary_cut_at_the_output_limit_has_a_remark() -> None:
     marker = await run(two_turns(), summariser(Reply(SUMMARY, stop_reason="max_tokens")))
-    assert marker.figures.remarks == ("The summary was cut at the output limit.",)
+    assert marker.figures.remarks == ("The output limit cut the summary off.",)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ async def test_condensing_again_at_once_is_refused_without_a_call() -> None:
     history.add(await run(history))
     model = summariser()
     for _ in range(2):
-        with pytest.raises(CondenseRefused, match="condensed recently"):
+        with pytest.raises(CondenseRefused, match="nothing new to summarise"):
             await run(history, model)
         history.user("one more")
     assert model.requests == []
@@ -352,7 +352,7 @@ async def test_nothing_to_gain_is_refused_without_a_call() -> None:
 
 async def test_history_longer_than_the_window_is_refused_without_a_call() -> None:
     model = summariser()
-    with pytest.raises(HistoryTooLong, match="too long to be summarised"):
+    with pytest.raises(HistoryTooLong, match="too long to summarise"):
         await run(two_turns(), model, window=1_000)
     assert model.requests == []
 
@@ -380,7 +380,7 @@ async def test_folded_files_give_way_first() -> None:
     assert texts[1].startswith("<system-reminder>\n## File outline: f0.py")
     assert texts[-1] == "Time: now"
     assert "Do it" in texts[-2]
-    assert any("could not be read: 1" in remark for remark in marker.figures.remarks)
+    assert any("1 file could not be read" in remark for remark in marker.figures.remarks)
     answer = COUNTER.count_block(answer_block(SUMMARY))
     freed = COUNTER.count_messages(cut(history.path).hidden) - answer
     assert COUNTER.count_blocks(marker.summary[1:]) <= freed // 2

@@ -171,7 +171,7 @@ async def test_three_automatic_condenses_with_hardly_anything_new_between_them_a
         history.add(Condense((), (), figures))
         history.answer("a little")
     here = replace(inputs(history.path, COUNTER, window=10_000, trigger="automatic"), context_tokens=4_000)
-    assert "hardly anything new" in guards.objection(here, COUNTER)
+    assert "almost no new messages" in guards.objection(here, COUNTER)
     assert guards.objection(replace(here, context_tokens=4_600), COUNTER) == ""
 
 
@@ -251,7 +251,7 @@ async def test_guard_waits_for_new_content_but_never_blocks_truncation() -> None
     bodies = await run(history, model=model, guards=guards)
     assert kinds(bodies) == ["Noted", "Truncation"]
     assert isinstance(bodies[0], Noted)
-    assert "Nothing new" in bodies[0].detail
+    assert "no new messages" in bodies[0].detail
     assert kinds(await run(history, model=model, guards=guards)) == ["Truncation"]
     assert model.requests == []
     history.answer("new")
@@ -308,8 +308,8 @@ async def test_prompt_and_tools_over_the_limit_are_named_and_no_call_is_made() -
     bodies = await run(turns(1), model=model, guards=guards, tools=(tool,), percent=30)
     assert kinds(bodies) == ["Noted"]
     assert isinstance(bodies[0], Noted)
-    assert "System prompt and tools alone take 6,0" in bodies[0].detail
-    assert "the limit is 3,000 of a context window of 10,000" in bodies[0].detail
+    assert "The system prompt and tools alone take 6,0" in bodies[0].detail
+    assert "the limit is 3,000 in a context window of 10,000" in bodies[0].detail
     assert await run(turns(1), model=model, guards=guards, tools=(tool,), percent=30) == ()
     assert model.requests == []
 

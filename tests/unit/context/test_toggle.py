@@ -48,16 +48,16 @@ def test_nothing_to_switch_is_reported(talk: History):
         undo_marker(talk.path)
     with pytest.raises(CommandRefused, match="nothing to redo"):
         redo_marker(talk.path)
-    with pytest.raises(CommandRefused, match="e2 is no condense"):
+    with pytest.raises(CommandRefused, match="e2 is not a condense"):
         undo_marker(talk.path, 2)
 
 
 def test_a_marker_is_not_switched_to_what_it_is(talk: History):
     marker = talk.condense()
-    with pytest.raises(CommandRefused, match="in force already"):
+    with pytest.raises(CommandRefused, match="already in force"):
         redo_marker(talk.path, marker)
     talk.add(undo_marker(talk.path, marker))
-    with pytest.raises(CommandRefused, match="undone already"):
+    with pytest.raises(CommandRefused, match="already undone"):
         undo_marker(talk.path, marker)
 
 

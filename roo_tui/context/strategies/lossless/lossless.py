@@ -1,12 +1,12 @@
-"""Lossless: what the model can see twice is shown once. No model, no guessing.
+"""The lossless strategy: masks duplicate and outdated content, exactly and without a model.
 
-    the same content again          the copy gives way to `[Same content as e90.]`
-    a run of 20 or more equal lines gives way to where the lines are, and can be written again exactly
-    a read that is out of date      gives way to a note which entry has the newer state
-    a question that was asked again (a list, a search) likewise
+    the same content again            becomes `[Same content as e90.]`
+    a run of 20 or more equal lines   becomes a reference to the same lines, from which they can be restored exactly
+    an outdated read                  becomes a note that names the entry with the newer state
+    a repeated list or search         likewise
 
-What stays is the copy in a text or a call's input where there is one, else the newest. A mask comes off when the entry
-it points to is not visible, so nothing that was shown once is out of reach.
+The copy in a text or a call's input stays if there is one, else the newest copy. A mask has no effect while the entry
+it points to is not visible, so the model always has one copy.
 """
 
 import time
@@ -44,10 +44,10 @@ _LONG = 1_000
 
 @dataclass(frozen=True, slots=True)
 class LosslessOperations:
-    """What lossless does; each can be switched off.
+    """The operations of the strategy; each can be switched off.
 
-    `same_content`: the same content and the same lines again. `asked_again`: repeated lists and searches.
-    `out_of_date`: reads that a later read or write supersedes.
+    `same_content`: repeated contents and lines. `asked_again`: repeated lists and searches. `out_of_date`: reads that a
+    later read or write supersedes.
     """
 
     same_content: bool = True
@@ -57,21 +57,27 @@ class LosslessOperations:
 
 @dataclass
 class LosslessStrategy:
-    """Masks whatever the model can see twice."""
+    """Masks duplicate and outdated content."""
 
     id: str = "lossless"
     name: str = "Lossless"
-    description: str = "Shows repeated and out-of-date content once. Free; everything can still be read."
+    description: str = "Keeps one copy of what repeats and hides outdated content. Free, and nothing is lost."
     enabled: bool = True
     priority: int = 30
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
+        """Require more than one message."""
         del options
         return (
             () if len(effective_history(given.path)) > 1 else ("There are not enough messages to mask anything yet.",)
         )
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        """Return the plan with one mask.
+
+        Raises:
+            CondenseRefused: there is nothing to mask.
+        """
         marker = hide_duplicates(given, options.counter, in_turn=options.in_turn)
         if marker is None:
             raise CondenseRefused("No duplicate or outdated content found.")
@@ -79,9 +85,9 @@ class LosslessStrategy:
 
 
 def hide_duplicates(given: ReductionInput, counter: TokenCounter, *, in_turn: bool = False) -> Mask | None:
-    """Return the mask with its figures, None where nothing would be freed. Run in a thread.
+    """Return the mask with its figures, None if it would free nothing. Call it in a thread.
 
-    `in_turn` says that a turn is running: nothing of its tool loop is masked.
+    `in_turn` means that a turn is running; nothing in its tool loop is masked.
     """
     started = time.monotonic()
     items = worthwhile(given.path, lossless_items(given.path, in_turn=in_turn), counter)
@@ -89,7 +95,7 @@ def hide_duplicates(given: ReductionInput, counter: TokenCounter, *, in_turn: bo
 
 
 def worthwhile(path: Sequence[Entry], items: Sequence[MaskItem], counter: TokenCounter) -> tuple[MaskItem, ...]:
-    """Return the items that are shorter than what they mask; what is long need not be counted for that."""
+    """Return the items whose placeholder has fewer tokens than what they mask. Long stretches pass uncounted."""
     blocks = {entry.id: getattr(entry.body, "blocks", ()) for entry in path}
     return tuple(
         item
@@ -102,9 +108,9 @@ def worthwhile(path: Sequence[Entry], items: Sequence[MaskItem], counter: TokenC
 def lossless_items(
     path: Sequence[Entry], *, operations: LosslessOperations | None = None, in_turn: bool = False
 ) -> tuple[MaskItem, ...]:
-    """Return what can be masked without loss on the effective history, in path order.
+    """Return the items that can mask the effective history without loss, in path order.
 
-    `in_turn` says that a turn is running: nothing of its tool loop is masked. About 60 ms for a megabyte.
+    `in_turn` means that a turn is running; nothing in its tool loop is masked. Takes about 60 ms per megabyte.
     """
     wanted = operations or LosslessOperations()
     pieces = pieces_of(path)
@@ -123,7 +129,7 @@ def lossless_items(
             target = newer[piece.place]
             items.append((by_place[piece.place], searching.superseded(piece, target)))
         elif piece.shown is not piece.text:
-            # Part of it is masked already: what is left is neither compared nor pointed to.
+            # Part of it is already masked, so the rest is neither compared nor pointed to.
             continue
         else:
             items += [(number, item) for item in searching.repeated(piece, maskable)]
@@ -131,7 +137,7 @@ def lossless_items(
 
 
 def _order(pieces: Sequence[Piece], fixed: Collection[EntryId]) -> list[tuple[int, Piece]]:
-    """Return the pieces with what is rather kept first: untouchable, then texts and inputs, then the newest."""
+    """Return the pieces, those to keep first: untouchable ones, then texts and inputs, each newest first."""
     numbered = list(enumerate(pieces))
     numbered.reverse()
     numbered.sort(key=lambda pair: (pair[1].place.entry_id not in fixed, pair[1].place.part == "result"))
@@ -139,9 +145,9 @@ def _order(pieces: Sequence[Piece], fixed: Collection[EntryId]) -> list[tuple[in
 
 
 def _pointed_to(path: Sequence[Entry], newer: dict[PieceLocation, PieceLocation]) -> frozenset[EntryId]:
-    """Return the entries that masks in force need to stay as they are.
+    """Return the entries that must stay unchanged because masks in force point to them.
 
-    A note that something is out of date needs nothing: the entry it names may become out of date too.
+    A note about outdated content does not count: the entry it names may become outdated too.
     """
     hidden = hidden_ids(path)
     places = {(place.entry_id, place.block) for place in newer}
@@ -155,7 +161,7 @@ def _pointed_to(path: Sequence[Entry], newer: dict[PieceLocation, PieceLocation]
 
 
 class _Search:
-    """Compares each piece with what is kept of those before it."""
+    """Compares each piece with what is kept of the pieces before it."""
 
     def __init__(self, names: Names, enabled: bool) -> None:
         self._names = names
@@ -165,11 +171,13 @@ class _Search:
         self._pieces: dict[int, Piece] = {}
 
     def superseded(self, piece: Piece, target: PieceLocation) -> MaskItem:
-        words = render("strategies/superseded", place=self._names.of(target), entry=entry_ref(piece.place.entry_id))
-        return whole(piece, words, target.entry_id)
+        """Return the item that masks an outdated piece and names the piece with the newer state."""
+        entry = entry_ref(piece.place.entry_id)
+        placeholder = render("strategies/superseded", place=self._names.of(target), entry=entry)
+        return whole(piece, placeholder, target.entry_id)
 
     def repeated(self, piece: Piece, maskable: bool) -> list[MaskItem]:
-        """Return the items for what repeats something kept; what is left of the piece is kept."""
+        """Return the items for what repeats something kept, and keep the rest of the piece."""
         if not self._enabled:
             return []
         if (picture := _with_picture(piece)) is not None:
@@ -206,21 +214,22 @@ class _Search:
         kept = self._pieces[run.of].place
         values = {"count": run.length, "place": self._names.of(kept), "first": run.at + 1}
         if run.mode == "numbered":
-            words = render("strategies/same_lines_numbered", **values, number=run.number)
+            placeholder = render("strategies/same_lines_numbered", **values, number=run.number)
         else:
-            words = render("strategies/same_lines" if run.mode == "same" else "strategies/same_lines_bare", **values)
-        return stretch(piece, start, end, words, kept.entry_id)
+            name = "strategies/same_lines" if run.mode == "same" else "strategies/same_lines_bare"
+            placeholder = render(name, **values)
+        return stretch(piece, start, end, placeholder, kept.entry_id)
 
 
 def _with_picture(piece: Piece) -> object | None:
-    """Return what is compared of a result that holds more than text: all of it, pictures included."""
+    """Return the whole content of a result with images, for comparison; None for any other piece."""
     if isinstance(piece.block, ToolResult) and not isinstance(piece.block.content, str):
         return piece.block.content
     return None
 
 
 def _line_ends(text: str) -> list[int]:
-    """Return the offset of each line's end."""
+    """Return the offset of the end of each line."""
     ends: list[int] = []
     at = -1
     for line in text.split("\n"):

@@ -1,11 +1,11 @@
-"""Runs of equal lines: 20 or more that stand somewhere else in the same order once line numbers are removed.
+"""Runs of equal lines: 20 or more lines that also occur elsewhere in the same order, ignoring line numbers.
 
     e5    10 | def f():        e9     1 | def f():         e5    [20 lines, the same as e9 from its line 1 on, …]
           11 |     x = 1              2 |     x = 1
           …                           …
 
-Texts are given one after the other. Each is compared with what is kept of those before it (and of its own
-beginning), then what is kept of it can be what a later one repeats. So what a run points to is never masked itself.
+Texts are added one after the other. Each is compared with what is kept of those before it and of its own beginning; the
+rest of it is kept for later texts. So the lines that a run points to are never masked themselves.
 """
 
 import re
@@ -15,7 +15,7 @@ from itertools import islice, takewhile
 from typing import Literal, NamedTuple
 
 RUN = 20
-# A run of 20 lines anywhere in a kept text contains one whole block of 10 that was put into the index.
+# Any run of 20 lines in a kept text contains a whole block of 10 that is in the index.
 _BLOCK = 10
 _MOST_PLACES = 8
 NUMBER = re.compile(r"^[ \t]*[0-9]+(?: \| ?|→|\t|:)", re.MULTILINE)
@@ -27,7 +27,7 @@ Mode = Literal["same", "numbered", "bare"]
 class Run(NamedTuple):
     """Lines `first` to `first + length` (from 0) of a text equal `length` lines of text `of` from its line `at` on.
 
-    `mode` is how to write them: as they are there, numbered from `number` on, or without the numbers they have there.
+    `mode` says how to restore them: unchanged, numbered from `number` on, or without their line numbers there.
     """
 
     first: int
@@ -39,7 +39,7 @@ class Run(NamedTuple):
 
 
 class Lines:
-    """A text's lines: without line numbers, as numbers that are equal for equal lines, and as they are."""
+    """A text's lines: `bare` without line numbers, `ids` equal for equal bare lines, `raw` unchanged."""
 
     __slots__ = ("_raw", "bare", "ids", "text")
 
@@ -49,13 +49,14 @@ class Lines:
 
     @property
     def raw(self) -> list[str]:
+        """Return the unchanged lines, split on first use."""
         if self._raw is None:
             self._raw = self.text.split("\n")
         return self._raw
 
 
 class _Segment:
-    """Lines of one text that are kept; `end` grows while the text is being read."""
+    """Kept lines of one text; `end` grows while the text is read."""
 
     __slots__ = ("end", "start", "text")
 
@@ -64,14 +65,14 @@ class _Segment:
 
 
 class Repeats:
-    """What was kept so far, and what of a new text repeats it."""
+    """Keeps texts and finds the runs of a new text that repeat them."""
 
     def __init__(self) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._texts: list[Lines] = []
         self._blocks: dict[int, list[tuple[_Segment, int]]] = {}
-        # Two lines of each block in the index; most lines of a new text are ruled out by them.
+        # Two lines of each block in the index. They rule out most lines of a new text.
         self._heads: set[int] = set()
 
     def keep(self, text: str) -> int:
@@ -81,7 +82,7 @@ class Repeats:
         return number
 
     def runs(self, text: str) -> tuple[int, list[Run]]:
-        """Return the text's number and its runs, in order and apart; the rest of it is kept."""
+        """Return the text's number and its runs, in order and not overlapping, and keep the rest of it."""
         lines, number = self._add(text)
         found: list[Run] = []
         segment = _Segment(number, 0, 0)
@@ -90,14 +91,14 @@ class Repeats:
         for at in self._candidates(ids):
             if at < go_on:
                 continue
-            # Later than two blocks back, so that a run found here and extended backwards does not reach into it.
+            # Not the last block, so that a run found here and extended backwards does not reach into the index.
             indexed = self._index(segment, indexed, at - 1 - _BLOCK)
             if _head(ids, at) not in self._heads:
                 continue
             segment.end = at
             run, looked_to = self._longest(lines, at, segment)
             if run is None:
-                # Equal lines that cannot be written again exactly are not looked at line by line.
+                # Skip equal lines that cannot be restored exactly, instead of trying each.
                 go_on = max(at + 1, looked_to)
                 continue
             found.append(run)
@@ -110,7 +111,7 @@ class Repeats:
         return number, found
 
     def _candidates(self, ids: list[int]) -> list[int]:
-        """Return the lines at which a block that is known, or that this text itself brought, may begin."""
+        """Return the lines at which a block may begin that is in the index or occurs twice in this text."""
         heads = [first << 32 | other for first, other in zip(ids[: 1 - _BLOCK], ids[5:], strict=False)]
         once: set[int] = set()
         again = {head for head in heads if head in once or once.add(head)}  # type: ignore[func-returns-value]
@@ -124,7 +125,7 @@ class Repeats:
         return lines, len(self._texts) - 1
 
     def _index(self, segment: _Segment, start: int, end: int) -> int:
-        """Put the whole blocks between two lines into the index; return where the next one begins."""
+        """Put the whole blocks between two lines into the index and return the line of the next block."""
         ids = self._texts[segment.text].ids
         while start + _BLOCK <= end:
             places = self._blocks.setdefault(hash(tuple(ids[start : start + _BLOCK])), [])
@@ -135,9 +136,9 @@ class Repeats:
         return start
 
     def _longest(self, lines: Lines, at: int, segment: _Segment) -> tuple[Run | None, int]:
-        """Return the longest run around line `at`, not before the segment that is being read.
+        """Return the longest run around line `at` within the segment that is read, None if there is none.
 
-        Also the line before which there is none where equal lines were found but no run.
+        Also return the line at which to go on if equal lines were found but no run.
         """
         best: Run | None = None
         looked_to = 0
@@ -154,21 +155,21 @@ class Repeats:
         return best, looked_to
 
     def _extended(self, lines: Lines, at: int, lowest: int, other: _Segment, there: int) -> tuple[int, int, int]:
-        """Return the first line here, the first line there, and how many lines from there on are equal."""
+        """Return the first equal line in this text, the first in the other, and how many lines are equal."""
         ids, theirs = lines.ids, self._texts[other.text].ids
         first, begin = at, there
         own = theirs is ids
         while first > lowest and begin > other.start and ids[first - 1] == theirs[begin - 1]:
             first, begin = first - 1, begin - 1
         end, stop = at + _BLOCK, there + _BLOCK
-        # Within one text, what is pointed to ends before the run begins.
+        # Within one text, the lines pointed to must end before the run begins.
         limit = min(other.end, first) if own else other.end
         while end < len(ids) and stop < limit and ids[end] == theirs[stop]:
             end, stop = end + 1, stop + 1
         return (first, begin, end - first) if stop <= limit else (first, begin, 0)
 
     def _written(self, lines: Lines, first: int, of: int, there: int, count: int) -> Iterator[Run]:
-        """Yield the runs among equal lines that can be written again exactly, in each way to do so."""
+        """Yield the runs among equal lines that can be restored exactly, for each mode."""
         source = self._texts[of]
         raw, bare = lines.raw[first : first + count], source.bare[there : there + count]
         for start, end in _agreeing(raw, source.raw[there : there + count]):
@@ -188,12 +189,12 @@ class Repeats:
 
 
 def _head(ids: list[int], at: int) -> int:
-    """Return two lines of the block at a line as one number."""
+    """Return two lines of the block that begins at a line, as one number."""
     return ids[at] << 32 | ids[at + 5]
 
 
 def numbered(bare: Iterable[str], first: str) -> Iterator[str]:
-    """Yield lines with numbers before them: `first` is what stands before the first one, such as `  9 | `."""
+    """Yield the lines with line numbers; `first` is the prefix of the first one, such as `  9 | `."""
     found = _PARTS.fullmatch(first)
     if found is None:
         yield from bare
@@ -204,7 +205,7 @@ def numbered(bare: Iterable[str], first: str) -> Iterator[str]:
 
 
 def _agreeing(raw: list[str], again: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches (first, end) of at least 20 lines that come out right."""
+    """Yield the stretches (first, end) of at least 20 lines that are the same in both."""
     start = 0
     if raw != again:
         for at, (line, other) in enumerate(zip(raw, again, strict=True)):
@@ -217,5 +218,5 @@ def _agreeing(raw: list[str], again: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def _equal(lines: Iterable[str], others: Iterable[str]) -> int:
-    """Return how many lines are equal from the first one on."""
+    """Return how many of the first lines are equal."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=True)))

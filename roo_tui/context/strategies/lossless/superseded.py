@@ -1,9 +1,9 @@
-"""Which results a later call made out of date, by what the calls did and never by words in results.
+"""Find results that a later call superseded, from what the calls did and never from the text of results.
 
-read a.py 1-80   … read a.py 1-200     the later read covers its range
-read a.py        … write a.py          the file was written as a whole
-read a.py        … edit a.py           nothing: an edit shows only part of the file
-list src         … list src            the same question was asked again, whatever the answer
+read a.py 1-80   … read a.py 1-200     superseded: the later read covers its range
+read a.py        … write a.py          superseded: the whole file was written
+read a.py        … edit a.py           not superseded: an edit shows only part of the file
+list src         … list src            superseded: the same call again, whatever its result
 """
 
 import json
@@ -15,7 +15,7 @@ from roo_tui.domain.entries import CallFacts
 
 
 class OutOfDate:
-    """Pairs of an older piece and the newer one that has the present state."""
+    """Outdated pieces, each with the newer piece that has the present state: `reads`, and `questions` asked again."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.reads: dict[PieceLocation, PieceLocation] = {}
@@ -48,7 +48,7 @@ class OutOfDate:
 
 
 def _written_contents(pieces: Sequence[Piece]) -> dict[str, PieceLocation]:
-    """Return the longest string of each call's input, by call id: of a call that wrote a file, what it wrote."""
+    """Return the longest string of each call's input, by call id; for a write call, that is what it wrote."""
     longest: dict[str, Piece] = {}
     for piece in pieces:
         if piece.call is not None and piece.place.part == "input":
@@ -59,7 +59,7 @@ def _written_contents(pieces: Sequence[Piece]) -> dict[str, PieceLocation]:
 
 
 def _covers(later: tuple[int, int] | None, facts: CallFacts) -> bool:
-    """Say whether lines read later (None: the whole file) hold everything an earlier read gave."""
+    """Return whether the lines of a later read (None: the whole file) include those of an earlier one."""
     if later is None:
         return True
     return facts.lines is not None and later[0] <= facts.lines[0] and facts.lines[1] <= later[1]

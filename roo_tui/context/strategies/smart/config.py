@@ -1,7 +1,7 @@
-"""The configuration of the smart strategy: passes, what each does to which content, and when it runs.
+"""The configuration of the smart strategy: its passes, what each does to which content, and when it runs.
 
-The fields are written in camelCase or in snake_case: `{"passes": [{"id": "old-results", "mode": "individual", …}]}`.
-Everything is checked before it is used, and an error names the field.
+Fields are in camelCase or snake_case: `{"passes": [{"id": "old-results", "mode": "individual", …}]}`. Everything is
+validated before use, and an error names the field.
 """
 
 import json
@@ -24,7 +24,7 @@ class _Part(BaseModel):
 
 
 class TruncateParams(_Part):
-    """What is left of a content: first whole lines, then characters. At least one of the two is given."""
+    """How much of a content stays: whole lines, then characters. At least one limit must be set."""
 
     max_chars: int | None = Field(default=None, ge=0)
     max_lines: int | None = Field(default=None, ge=0)
@@ -33,12 +33,12 @@ class TruncateParams(_Part):
     @model_validator(mode="after")
     def _has_a_limit(self) -> Self:
         if self.max_chars is None and self.max_lines is None:
-            raise ValueError("maxChars or maxLines must say how much is left")
+            raise ValueError("set maxChars or maxLines")
         return self
 
 
 class SummarizeParams(_Part):
-    """How a summary is asked for. `api_profile` names the profile whose model writes it, blank for the usual one."""
+    """How to ask for a summary. `api_profile` names the profile whose model writes it, blank for the usual one."""
 
     api_profile: str = ""
     max_tokens: int | None = Field(default=None, ge=16, le=32_000)
@@ -46,26 +46,26 @@ class SummarizeParams(_Part):
 
 
 class KeepOperation(_Part):
-    """The content stays."""
+    """Keeps the content."""
 
     operation: Literal["keep"] = "keep"
 
 
 class SuppressOperation(_Part):
-    """The content gives way to a placeholder."""
+    """Replaces the content with a placeholder."""
 
     operation: Literal["suppress"] = "suppress"
 
 
 class TruncateOperation(_Part):
-    """The beginning of the content stays."""
+    """Keeps the beginning of the content."""
 
     operation: Literal["truncate"] = "truncate"
     params: TruncateParams
 
 
 class SummarizeOperation(_Part):
-    """A model's summary takes the content's place."""
+    """Replaces the content with a model's summary."""
 
     operation: Literal["summarize"] = "summarize"
     params: SummarizeParams = SummarizeParams()
@@ -85,7 +85,7 @@ class PieceOperations(_Part):
 
 
 class SomeOperations(_Part):
-    """Operations that replace the usual ones for one message; those left out stay."""
+    """Operations that override the defaults for one message; None keeps the default."""
 
     message_text: Operation | None = None
     tool_parameters: Operation | None = None
@@ -93,7 +93,7 @@ class SomeOperations(_Part):
 
 
 class Sizes(_Part):
-    """Tokens from which a content of each type is processed; None: whatever its size."""
+    """The smallest size, in tokens, at which a content of each type is processed; None processes every size."""
 
     message_text: int | None = Field(default=None, ge=0)
     tool_parameters: int | None = Field(default=None, ge=0)
@@ -101,7 +101,7 @@ class Sizes(_Part):
 
 
 class Override(_Part):
-    """Other operations for one message; `message_index` counts the pass's selected messages from 0."""
+    """Other operations for one message. `message_index` counts the pass's selected messages from 0."""
 
     message_index: int = Field(ge=0)
     operations: SomeOperations
@@ -109,7 +109,7 @@ class Override(_Part):
 
 
 class Individual(_Part):
-    """Each content for itself."""
+    """The individual mode: each content is processed by itself."""
 
     defaults: PieceOperations
     message_token_thresholds: Sizes = Sizes()
@@ -124,7 +124,7 @@ class Individual(_Part):
 
 
 class BatchSummary(_Part):
-    """How many of the selected messages stay at both ends, and how the rest is summarised."""
+    """How many of the selected messages stay at each end, and how to summarise the rest."""
 
     api_profile: str = ""
     custom_prompt: str = ""
@@ -134,14 +134,14 @@ class BatchSummary(_Part):
 
 
 class Batch(_Part):
-    """All selected messages together."""
+    """The batch mode: all selected messages are processed together."""
 
     operation: Literal["keep", "summarize"]
     summarization_config: BatchSummary = BatchSummary()
 
 
 class Selection(_Part):
-    """Which messages stay as they are: the last `keep_recent_count`, or the last `keep_percentage` percent."""
+    """Which messages a pass leaves alone: the last `keep_recent_count`, or the last `keep_percentage` percent."""
 
     type: Literal["preserve_recent", "preserve_percent"] = "preserve_recent"
     keep_recent_count: int = Field(default=10, ge=0)
@@ -149,8 +149,10 @@ class Selection(_Part):
 
 
 class Condition(_Part):
-    """`token_threshold`: more context tokens than that. `reduction_percentage`: less freed so far than that, in percent
-    of the tokens at the start (`initial`) or of those at which a condense is due (`trigger`)."""
+    """The condition of a pass: more context tokens than `token_threshold`, or less freed than `reduction_percentage`.
+
+    The percentage is relative to the context tokens at the start (`initial`) or to the trigger (`trigger`).
+    """
 
     token_threshold: int | None = Field(default=None, ge=0)
     reduction_percentage: float | None = Field(default=None, ge=0, le=100, strict=False)
@@ -159,7 +161,7 @@ class Condition(_Part):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if self.token_threshold is None and self.reduction_percentage is None:
-            raise ValueError("tokenThreshold or reductionPercentage must be given")
+            raise ValueError("set tokenThreshold or reductionPercentage")
         return self
 
 
@@ -174,13 +176,16 @@ class Execution(_Part):
         if self.type == "conditional" and self.condition is None:
             raise ValueError("a conditional pass needs a condition")
         if self.type == "always" and self.condition is not None:
-            raise ValueError("a pass that always runs has no condition")
+            raise ValueError("a pass that always runs must not have a condition")
         return self
 
 
 class PassThresholds(_Part):
-    """Context tokens, 0 for none. `trigger_tokens`: the pass runs from there on; `stop_tokens`: it ends as soon as no
-    more is left; `min_gain_tokens`: a pass that frees less is taken back."""
+    """Thresholds of a pass in context tokens; 0 means not set.
+
+    `trigger_tokens`: the pass runs from this count on. `stop_tokens`: it stops at this count. `min_gain_tokens`: a pass
+    that frees less is undone.
+    """
 
     trigger_tokens: int = Field(default=0, ge=0)
     stop_tokens: int = Field(default=0, ge=0)
@@ -210,7 +215,7 @@ class Pass(_Part):
 
 
 class PreludeOperations(_Part):
-    """The three kinds of masks of the lossless strategy."""
+    """Which of the lossless strategy's three operations the prelude uses."""
 
     deduplicate_file_reads: bool = True
     consolidate_tool_results: bool = True
@@ -218,14 +223,14 @@ class PreludeOperations(_Part):
 
 
 class Prelude(_Part):
-    """Whether the lossless strategy runs first, and what of it."""
+    """Whether the lossless strategy runs first, and which of its operations."""
 
     enabled: bool = True
     operations: PreludeOperations = PreludeOperations()
 
 
 class SmartConfig(_Part):
-    """A whole configuration: the lossless prelude, then the passes in order."""
+    """A configuration: the lossless prelude, then the passes in order."""
 
     lossless_prelude: Prelude = Prelude()
     passes: tuple[Pass, ...] = Field(max_length=_MOST_PASSES)
@@ -239,7 +244,7 @@ class SmartConfig(_Part):
 
 
 def parse(text: str) -> SmartConfig:
-    """Return the configuration that a JSON text describes.
+    """Return the configuration in a JSON text.
 
     Raises:
         SettingsError: the text is not JSON, or a field is not valid; the message names each such field.
@@ -248,14 +253,14 @@ def parse(text: str) -> SmartConfig:
         json.loads(text)  # its errors name line and column
         return SmartConfig.model_validate_json(text)
     except ValidationError as error:
-        problems = [f"{_field(problem['loc'])}: {_words(problem)}" for problem in error.errors()]
+        problems = [f"{_field(problem['loc'])}: {_sentence(problem)}" for problem in error.errors()]
         raise SettingsError("; ".join(problems)) from error
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"it is not JSON: {error}") from error
 
 
 def _field(location: Sequence[int | str]) -> str:
-    """Return the field as it is written: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
+    """Return a field's full name: `passes[0].individualConfig.defaults.toolResults.params.maxLines`."""
     name = ""
     for step in location:
         if isinstance(step, int):
@@ -265,18 +270,18 @@ def _field(location: Sequence[int | str]) -> str:
     return name or "the configuration"
 
 
-def _words(problem: ErrorDetails) -> str:
+def _sentence(problem: ErrorDetails) -> str:
     if problem["type"] == "extra_forbidden":
         return "there is no such field"
     given = problem.get("input")
-    words = str(problem["msg"]).removeprefix("Value error, ")
+    message = str(problem["msg"]).removeprefix("Value error, ")
     shown = json.dumps(given, default=str) if isinstance(given, str | int | float | bool) or given is None else ""
-    return f"{words} (it is {shown})" if shown and problem["type"] != "missing" else words
+    return f"{message} (it is {shown})" if shown and problem["type"] != "missing" else message
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Context tokens: at the start, now, and those at which a reduction is due."""
+    """The context tokens at the start, now, and at which a reduction is due."""
 
     initial: int
     now: int
@@ -284,10 +289,7 @@ class Progress:
 
 
 def runs(step: Pass, progress: Progress) -> bool:
-    """Say whether a pass runs now.
-
-    A token threshold wants more tokens than it says; a reduction percentage wants less freed so far than it says.
-    """
+    """Return whether a pass runs now, by its trigger and its condition."""
     if step.thresholds.trigger_tokens and progress.now < step.thresholds.trigger_tokens:
         return False
     condition = step.execution.condition
@@ -301,7 +303,7 @@ def runs(step: Pass, progress: Progress) -> bool:
 
 
 def selected(selection: Selection, messages: int) -> int:
-    """Return how many of the oldest messages a pass may touch; the last ones stay."""
+    """Return how many of the oldest `messages` a pass may touch."""
     if selection.type == "preserve_recent":
         kept = selection.keep_recent_count
     else:

@@ -1,4 +1,4 @@
-"""The history while the passes of a strategy run: what was masked and summarised so far, and what that leaves."""
+"""The draft history of the smart strategy: what its passes masked and summarised so far, and what is left."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from roo_tui.domain.markers import Condense, Mask, MaskItem
 
 
 class DraftHistory:
-    """Starts as the given path. Each step may be taken back; the log is never touched."""
+    """A path that starts as the given one and grows by each pass. Each step can be undone; the log never changes."""
 
     def __init__(self, given: ReductionInput, options: StrategyOptions) -> None:
         self.given = given
@@ -29,25 +29,26 @@ class DraftHistory:
         self.tokens = given.context_tokens
 
     def masked(self) -> tuple[MaskItem, ...]:
-        """Return the items that are in force now."""
+        """Return the items in force: those of the path, then those of this run."""
         return (*self.in_force, *self.items)
 
     def state(self) -> tuple[tuple[MaskItem, ...], tuple[Condense, ...]]:
-        """Return what `restore` needs to come back here."""
+        """Return the present state, for `restore`."""
         return self.items, self.condenses
 
     def restore(self, state: tuple[tuple[MaskItem, ...], tuple[Condense, ...]]) -> None:
-        """Take back everything since the state was asked for."""
+        """Undo everything since `state` was called."""
         self.items, self.condenses = state
         self._refresh()
 
     def mask(self, items: Sequence[MaskItem]) -> None:
-        """Add items. Those within them go, those that point to what is masked now say that theirs is hidden too."""
+        """Add items; drop existing ones within them, and the target of those that point to what is now masked."""
         if not items:
             return
         outer = {place_of(item): item for item in items}
 
         def is_inside(item: MaskItem) -> bool:
+            """Return whether a new item includes this one."""
             new = outer.get(place_of(item))
             return new is not None and new.start <= item.start and item.end <= new.end
 
@@ -59,7 +60,7 @@ class DraftHistory:
         self._refresh()
 
     def condense(self, condense: Condense) -> None:
-        """Add a condense. One of this run that it hides becomes part of it, as its id is not known yet."""
+        """Add a condense. It absorbs any condense of this run that it hides, whose id is only provisional."""
         provisional = {entry.id: entry.body for entry in self.path[len(self.given.path) :]}
         hides: list[EntryId] = []
         swallowed: list[Condense] = []
@@ -76,7 +77,7 @@ class DraftHistory:
         self._refresh()
 
     def bodies(self, strategy: str) -> tuple[Body, ...]:
-        """Return the markers with their counts: a mask of what is still visible, then the condenses."""
+        """Return the markers with their figures: a mask of what is still visible, then the condenses."""
         visible = {message.entry_id for message in effective_history(self.path)}
         items = tuple(item for item in self.items if item.entry_id in visible)
         markers: list[Mask | Condense] = [Mask(items)] if items else []

@@ -1,10 +1,10 @@
-"""One pass: what it does to which content, and what it must ask a model for.
+"""The passes of the smart strategy, in two modes.
 
-    individual   each content for itself: keep, suppress, truncate, summarise; errors and untouchable messages stay
-    batch        all selected messages but the first and last few behind one summary
+    individual   keeps, suppresses, truncates or summarises each content; errors and untouchable messages stay
+    batch        replaces all selected messages but the first and last few with one summary
 
-A pass without a model is done at once. One with summaries gives jobs first and is finished with their answers. Nothing
-changes places, calls and results keep their ids: contents are masked where they are.
+A pass that needs summaries first returns jobs and is finished with their answers. Contents are masked where they are,
+so messages keep their order, and calls and results keep their ids.
 """
 
 from collections import Counter
@@ -43,14 +43,14 @@ _SHORTEST_INPUT = 120
 
 _KINDS = {"text": "messageText", "input": "toolParameters", "result": "toolResults"}
 _FIELDS: dict[Part, str] = {"text": "message_text", "input": "tool_parameters", "result": "tool_results"}
-_WORDS = {"text": "strategies/piece_text", "input": "strategies/piece_input", "result": "strategies/piece_result"}
+_PROMPTS = {"text": "strategies/piece_text", "input": "strategies/piece_input", "result": "strategies/piece_result"}
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One summary to ask for. `build` makes the request for a model; `profile` names it, blank for the usual one.
+    """One summary to ask for. `build` returns the request for a model; `profile` names its profile, blank if usual.
 
-    `max_tokens` is how long the answer may be, `assumed_tokens` how long it is taken to be before it is there.
+    `max_tokens` limits the answer; `assumed_tokens` is the length that a preview assumes.
     """
 
     build: Callable[[ModelInfo], Request]
@@ -61,7 +61,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """What came of a job: a text, or an error."""
+    """The outcome of a job: a text or an error, and the cost in US dollars (None if unknown)."""
 
     text: str = ""
     error: str = ""
@@ -69,7 +69,7 @@ class JobAnswer:
 
 
 class IndividualPass:
-    """A pass in individual mode on the history as it is now."""
+    """A pass in individual mode on a draft history."""
 
     def __init__(self, step: Pass, config: Individual, draft: DraftHistory) -> None:
         self._draft = draft
@@ -92,20 +92,20 @@ class IndividualPass:
                 self._operate(piece)
 
     def jobs(self) -> list[Job]:
-        """Return a job for each content that is to be summarised, in order."""
+        """Return a job for each content to summarise, in order."""
         return [_piece_job(piece, params) for piece, params in self._asked]
 
     def finish(self, answers: Sequence[JobAnswer]) -> str:
-        """Apply the pass; return what went wrong. Where there is no answer, the beginning of the content stays."""
+        """Apply the pass and return what went wrong. A content without a summary is truncated."""
         errors = []
         for (piece, _), answer in zip(self._asked, answers, strict=True):
             kind = _KINDS[piece.place.part]
             if answer.text:
                 self.operations[f"{kind}:summarize"] += 1
                 values = {"entry": entry_ref(piece.place.entry_id), "summary": answer.text}
-                words = render("strategies/piece_summary", **values)
-                if len(words) < len(piece.shown):
-                    self._items.append((piece, whole(piece, words)))
+                placeholder = render("strategies/piece_summary", **values)
+                if len(placeholder) < len(piece.shown):
+                    self._items.append((piece, whole(piece, placeholder)))
             else:
                 errors.append(answer.error)
                 self._truncate(piece, TruncateParams(max_chars=FALLBACK_CHARACTERS))
@@ -113,7 +113,7 @@ class IndividualPass:
         return f"{len(errors)} of {len(answers)} summaries failed: {errors[0]}" if errors else ""
 
     def _until_stop(self) -> list[MaskItem]:
-        """Return the items, oldest first; where the pass has a target of its own, only as many as it takes."""
+        """Return the items, oldest first; if the pass has its own target, only as many as reach it."""
         items = sorted(self._items, key=lambda pair: pair[0].message)
         if not self._stop:
             return [item for _, item in items]
@@ -127,7 +127,7 @@ class IndividualPass:
         return chosen
 
     def _parts(self) -> list[Part]:
-        """Return the kinds of content that any message may have changed."""
+        """Return the kinds of content that the pass changes in any message."""
         sets = (self._config.defaults, *(override.operations for override in self._config.overrides))
         return [
             part
@@ -150,7 +150,7 @@ class IndividualPass:
                 pass
 
     def _rule(self, piece: Piece) -> tuple[Operation, int | None]:
-        """Return what is to be done with a piece, and the tokens from which it is done."""
+        """Return the operation for a piece, and the tokens from which it applies."""
         defaults, sizes = self._config.defaults, self._config.message_token_thresholds
         field = _FIELDS[piece.place.part]
         operation: Operation = getattr(defaults, field)
@@ -164,10 +164,10 @@ class IndividualPass:
         return operation, least
 
     def _reaches(self, piece: Piece, least: int) -> bool:
-        """Say whether a content has so many tokens, as the model counts them: of an input those of the whole call."""
+        """Return whether a content has at least so many calibrated tokens; for an input, those of the whole call."""
         counter, ratio = self._draft.counter, self._draft.given.ratio
         if not isinstance(piece.block, ToolUse):
-            # No text has more tokens than bytes; counting a short one would only cost time.
+            # No text has more tokens than bytes, so a short one need not be counted.
             return 4 * len(piece.shown) * ratio >= least and counter.count_text(piece.shown) * ratio >= least
         if len(piece.shown) <= _SHORTEST_INPUT:
             return False
@@ -178,31 +178,32 @@ class IndividualPass:
         return self._calls[call] >= least
 
     def _suppress(self, piece: Piece) -> None:
-        words = suppressed(piece.place.entry_id)
-        shortest = _SHORTEST_INPUT if piece.place.part == "input" else len(words)
-        if len(piece.shown) > max(shortest, len(words)):
+        placeholder = suppressed(piece.place.entry_id)
+        shortest = _SHORTEST_INPUT if piece.place.part == "input" else len(placeholder)
+        if len(piece.shown) > max(shortest, len(placeholder)):
             self._note(piece, "suppress")
-            self._items.append((piece, whole(piece, words)))
+            self._items.append((piece, whole(piece, placeholder)))
 
     def _truncate(self, piece: Piece, limits: TruncateParams) -> None:
         end = _cut_point(piece.text, limits)
         for item in self._stretches.get(piece.place, ()):
-            # A stretch that is masked already is not cut in two.
+            # A stretch that is already masked is not cut in two.
             if item.start < end < item.end:
                 end = item.start
-        words = render("strategies/shortened", entry=entry_ref(piece.place.entry_id)) if limits.add_ellipsis else ""
-        if words and end and piece.text[end : end + 1] == "\n":
-            words = f"\n{words}"
-        if len(piece.text) - end > len(words) and len(piece.shown) > end + len(words):
+        entry = entry_ref(piece.place.entry_id)
+        placeholder = render("strategies/shortened", entry=entry) if limits.add_ellipsis else ""
+        if placeholder and end and piece.text[end : end + 1] == "\n":
+            placeholder = f"\n{placeholder}"
+        if len(piece.text) - end > len(placeholder) and len(piece.shown) > end + len(placeholder):
             self._note(piece, "truncate")
-            self._items.append((piece, stretch(piece, end, len(piece.text), words)))
+            self._items.append((piece, stretch(piece, end, len(piece.text), placeholder)))
 
     def _note(self, piece: Piece, operation: str) -> None:
         self.operations[f"{_KINDS[piece.place.part]}:{operation}"] += 1
 
 
 class BatchPass:
-    """A pass in batch mode on the history as it is now."""
+    """A pass in batch mode on a draft history."""
 
     def __init__(self, step: Pass, config: BatchSummary, draft: DraftHistory) -> None:
         self._draft = draft
@@ -220,28 +221,29 @@ class BatchPass:
 
     @property
     def hidden(self) -> tuple[Visible, ...]:
-        """The messages that go behind the summary."""
+        """Return the messages that the summary replaces; empty if fewer than two."""
         return self._visible[self._start : self._end] if self._end - self._start > 1 else ()
 
     def jobs(self) -> list[Job]:
-        """Return the one job, none where there is nothing to summarise or it would not fit into the model's window."""
+        """Return the one job; none if there is nothing to summarise or the request does not fit the model's window."""
         if not self.hidden or self._too_long():
             return []
         hidden, options, given = self.hidden, self._draft.options, self._draft.given
         longest = self._config.max_tokens or max(LEAST_OUTPUT, min(MOST_OUTPUT, given.limits.reserved))
         prompt = self._config.custom_prompt.strip() or options.context.condense_prompt
-        words = instruction(replace(options.context, condense_prompt=prompt), given.instructions)
+        text = instruction(replace(options.context, condense_prompt=prompt), given.instructions)
 
         def build(model: ModelInfo) -> Request:
-            return fresh(hidden, words, model, longest)
+            """Return the request for the summary."""
+            return fresh(hidden, text, model, longest)
 
         assumed = self._config.max_tokens or summary_tokens(given)
         return [Job(build, self._config.api_profile, assumed, longest)]
 
     def finish(self, answers: Sequence[JobAnswer]) -> str:
-        """Apply the pass; return what went wrong. A summary that is not smaller changes nothing."""
+        """Apply the pass and return what went wrong. A summary that is not smaller changes nothing."""
         if not answers:
-            return "The messages are too long to be summarised in one request." if self.hidden else ""
+            return "The messages are too long to summarise in one request." if self.hidden else ""
         answer = answers[0]
         if not answer.text:
             return answer.error
@@ -264,7 +266,7 @@ class BatchPass:
         return prompt + (self._config.max_tokens or LEAST_OUTPUT) > writer.window
 
     def _summary(self, answer: str) -> tuple[Text, ...]:
-        """Return the summary message: the answer, then what must not get lost with the hidden messages."""
+        """Return the summary message: the answer, then what must be kept of the hidden messages."""
         path, hidden = self._draft.path, self.hidden
         kept = tuple(message for message in self._visible if message not in hidden)
         request = cut(path, len(self._visible) - self._end).request
@@ -282,7 +284,7 @@ def _is_typed(message: Visible) -> bool:
 
 
 def _cut_point(text: str, limits: TruncateParams) -> int:
-    """Return where a text is cut: after so many lines, then after so many characters."""
+    """Return the offset at which to cut a text: after the most lines or the most characters, whichever is first."""
     end = len(text)
     if limits.max_lines is not None:
         at = -1
@@ -296,17 +298,18 @@ def _cut_point(text: str, limits: TruncateParams) -> int:
 
 def _piece_job(piece: Piece, params: SummarizeParams) -> Job:
     tokens = params.max_tokens or USUAL_TOKENS
-    words = params.custom_prompt.strip() or render(_WORDS[piece.place.part])
+    prompt = params.custom_prompt.strip() or render(_PROMPTS[piece.place.part])
     text = piece.shown
 
     def build(model: ModelInfo) -> Request:
+        """Return the request for the summary, the same for every model."""
         del model
-        request = render("strategies/piece_request", instruction=words, tokens=tokens, content=text)
+        request = render("strategies/piece_request", instruction=prompt, tokens=tokens, content=text)
         return Request((Message("user", (Text(request),)),), max_output=tokens, cache=False)
 
     return Job(build, params.api_profile, tokens, tokens)
 
 
 def counted(operations: Mapping[str, int]) -> tuple[str, ...]:
-    """Return operations with how often each was done: `toolResults:truncate 12`."""
+    """Return each operation with its count: `toolResults:truncate 12`."""
     return tuple(f"{name} {count}" for name, count in sorted(operations.items()))

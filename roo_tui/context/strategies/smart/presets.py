@@ -1,11 +1,11 @@
-"""The presets of the smart strategy, and which configuration is in force.
+"""The presets of the smart strategy, and the choice between them and a custom configuration.
 
     preset         first pass                          second                              last resort
     conservative   results ≥ 2,000 summarised          –                                   batch above 60,000
     balanced       results ≥ 1,000 summarised          inputs, results ≥ 500 cut > 50,000  batch above 40,000
     aggressive     inputs, results ≥ 300 suppressed    inputs ≥ 300, results ≥ 500 cut     batch above 35,000
 
-Sizes are tokens of one content, limits are context tokens.
+Sizes are tokens of one content; the limits (above, >) are context tokens.
 """
 
 from typing import Literal, get_args
@@ -134,18 +134,16 @@ PRESETS = {"conservative": CONSERVATIVE, "balanced": BALANCED, "aggressive": AGG
 
 
 def config_of(preset: str, custom: str = "") -> SmartConfig:
-    """Return the configuration in force: the preset's, or the custom one where the preset is `custom`.
-
-    A custom configuration never beats a chosen preset: it is used only under that name.
+    """Return the preset's configuration; only the preset `custom` uses the JSON text `custom`.
 
     Raises:
-        SettingsError: there is no such preset, or the custom configuration cannot be used.
+        SettingsError: there is no such preset, or the custom configuration is not valid.
     """
     if preset in PRESETS:
         return PRESETS[preset]
     if preset == "custom":
         if not custom.strip():
-            raise SettingsError("The preset custom needs smart passes. Set context.smart_config, or choose a preset.")
+            raise SettingsError("The preset custom has no smart passes. Set context.smart_config, or choose a preset.")
         try:
             return parse(custom)
         except SettingsError as error:

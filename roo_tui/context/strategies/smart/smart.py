@@ -1,11 +1,11 @@
-"""Smart: a lossless prelude, then passes over old content in order, until the target is reached.
+"""The smart strategy: a lossless prelude, then passes over old content until the target is reached.
 
-    prelude        what stands twice is shown once (see `lossless.py`)
-    pass 1 … n     each: does it run? what may it touch? what does it free? taken back if that is too little
-    early exit     as soon as no more than the target is left
+    prelude        masks duplicates (see `lossless.py`)
+    pass 1 … n     each checks whether it runs, selects messages and reduces them; undone if it frees too little
+    early exit     once the context is at the target
 
-The same steps are run twice: by `prepare` with answers of the length asked for, to say what would come of it, and by
-`perform` with the model's. A run without summaries is finished with `prepare`.
+The same steps run twice: in `prepare` with assumed answers, for the preview, and in `perform` with the model's answers.
+A run without summaries needs only `prepare`.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ from roo_tui.domain.errors import CondenseError, CondenseRefused, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage, add_costs
+from roo_tui.plain_text import plural
 
 _AT_ONCE = 4
 _ASSUMED_WORD = "word "
@@ -42,13 +43,14 @@ class SmartStrategy:
 
     id: str = "smart"
     name: str = "Smart"
-    description: str = "Works through old tool results and inputs in passes: presets, or your own configuration."
+    description: str = "Reduces old tool results and inputs in passes, from a preset or your own configuration."
     enabled: bool = True
     priority: int = 20
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
+        """Require more than one message and a valid configuration."""
         if len(effective_history(given.path)) <= 1:
-            return ("There are not enough messages to work on yet.",)
+            return ("There are not enough messages to reduce yet.",)
         try:
             config_of(options.preset, options.custom)
         except SettingsError as error:
@@ -56,6 +58,11 @@ class SmartStrategy:
         return ()
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
+        """Return the plan of all passes, with assumed answers for their summaries.
+
+        Raises:
+            CondenseRefused: no pass found anything to reduce.
+        """
         run = _Run(given, options, self.id)
         steps, expected = run.steps(), _Expected(given, options)
         try:
@@ -88,6 +95,11 @@ class SmartStrategy:
     async def perform(
         self, plan: StrategyPlan, given: ReductionInput, services: ReductionServices, options: StrategyOptions
     ) -> tuple[Body, ...]:
+        """Return the markers of all passes, with the model's summaries.
+
+        Raises:
+            CondenseError: no pass freed anything.
+        """
         if not plan.preview.model_calls:
             return plan.bodies
         run = await asyncio.to_thread(_Run, given, options, self.id)
@@ -114,7 +126,7 @@ class SmartStrategy:
 
 
 class _Expected:
-    """What the calls of a run are expected to use and cost, as far as can be told before they are made."""
+    """The expected usage and cost of a run's calls."""
 
     def __init__(self, given: ReductionInput, options: StrategyOptions) -> None:
         self._given = given
@@ -124,7 +136,7 @@ class _Expected:
         self.cost_usd: float | None = None
 
     def add(self, jobs: Sequence[Job]) -> None:
-        """Count what the jobs will send, and an answer of the assumed length for each."""
+        """Add what the jobs will send, and an answer of the assumed length for each."""
         for job in jobs:
             other = self._options.profiles(job.profile) if job.profile else None
             writer = self._given.writer if other is None else other.summariser
@@ -137,7 +149,7 @@ class _Expected:
 
 
 def _advance(steps: Steps, answers: list[JobAnswer] | None) -> list[Job] | None:
-    """Go on to the next jobs; None at the end."""
+    """Return the next jobs, None at the end."""
     try:
         return next(steps) if answers is None else steps.send(answers)
     except StopIteration:
@@ -146,7 +158,7 @@ def _advance(steps: Steps, answers: list[JobAnswer] | None) -> list[Job] | None:
 
 @dataclass
 class _Run:
-    """One way through the passes."""
+    """One run through the passes."""
 
     given: ReductionInput
     options: StrategyOptions
@@ -162,7 +174,7 @@ class _Run:
         self.draft = DraftHistory(self.given, self.options)
 
     def steps(self) -> Steps:
-        """Yield the jobs of one pass after the other and take their answers."""
+        """Yield the jobs of one pass after another and receive their answers."""
         target = self.options.target(self.given, self.strategy)
         self._prelude()
         for step in self.config.passes:
@@ -172,7 +184,7 @@ class _Run:
                 yield from self._pass(step)
 
     def bodies(self) -> tuple[Body, ...]:
-        """Return the markers; the last one has the metrics of every pass."""
+        """Return the markers. The last one has the metrics of every pass."""
         bodies = self.draft.bodies(self.strategy)
         if bodies and isinstance(bodies[-1], Condense | Mask):
             last = bodies[-1]
@@ -224,7 +236,7 @@ class _Run:
         least = max(1, step.thresholds.min_gain_tokens)
         if before - self.draft.tokens < least and self.draft.state() != state:
             self.draft.restore(state)
-            error = error or f"It would have freed less than {least:,} tokens and was taken back."
+            error = error or f"It would have freed fewer than {plural(least, 'token')}, so it was undone."
         costs = None
         for answer in answers:
             costs = add_costs(costs, answer.cost_usd)
@@ -248,12 +260,13 @@ class _Run:
 async def _answers(
     jobs: Sequence[Job], given: ReductionInput, services: ReductionServices, options: StrategyOptions, run: _Run
 ) -> list[JobAnswer]:
-    """Ask for every job, a few at once and in order; answers are in the order of the jobs."""
+    """Return the answers to the jobs, in their order. Asks for a few at the same time."""
     others = {job.profile: options.profiles(job.profile) for job in jobs if job.profile}
     unknown = tuple(name for name, other in others.items() if other is None)
-    run.remarks += tuple(f"There is no profile “{name}”; the usual model was asked." for name in unknown)
+    run.remarks += tuple(f"There is no profile “{name}”, so the usual model was asked." for name in unknown)
 
     def build() -> list[Request]:
+        """Return the request of each job, for the model of its profile."""
         found = [others.get(job.profile) for job in jobs]
         writers = [given.writer if other is None else other.summariser for other in found]
         return [job.build(writer.model) for job, writer in zip(jobs, writers, strict=True)]
@@ -261,6 +274,7 @@ async def _answers(
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def one(job: Job, request: Request) -> JobAnswer:
+        """Return the answer to one job once it is its turn."""
         async with turn:
             return await _answer(request, given, services, others.get(job.profile))
 

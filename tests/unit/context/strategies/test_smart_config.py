@@ -140,7 +140,7 @@ def test_a_custom_configuration_is_used_under_its_own_name_only():
     custom = json.dumps({"passes": [BATCH]})
     assert config_of("balanced", custom) == BALANCED
     assert config_of("custom", custom) == parse(custom)
-    with pytest.raises(SettingsError, match="needs smart passes"):
+    with pytest.raises(SettingsError, match="has no smart passes"):
         config_of("custom", " ")
     with pytest.raises(SettingsError, match=r"The smart passes cannot be used: passes\[0\].mode"):
         config_of("custom", json.dumps({"passes": [BATCH | {"mode": "both"}]}))

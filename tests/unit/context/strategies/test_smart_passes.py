@@ -263,7 +263,7 @@ async def test_a_profile_of_its_own_writes_the_summaries_of_a_pass(counter: Toke
     unknown = await run(steps().path, options(counter, individual(results=operation)), summariser("Short."))
     last = unknown[-1]
     assert isinstance(last, Mask)
-    assert last.figures.remarks == ("There is no profile “small”; the usual model was asked.",)
+    assert last.figures.remarks == ("There is no profile “small”, so the usual model was asked.",)
 
 
 async def test_a_batch_summary_keeps_its_ends_and_whole_pairs(counter: TokenCounter):

@@ -23,13 +23,16 @@ def test_a_blank_text_has_no_thresholds() -> None:
     ("text", "said"),
     [
         ("{", "not JSON: .* line 1"),
-        ("[]", "must be an object whose keys are the names of strategies"),
+        ("[]", "must be an object whose keys are strategy names"),
         ('{"smart": 3}', "smart must be an object with trigger_tokens, stop_tokens and min_gain_tokens"),
-        ('{"smart": {"begin": 1}}', "smart.begin is not a threshold; there are trigger_tokens, stop_tokens and"),
-        ('{"smart": {"trigger_tokens": -1}}', "smart.trigger_tokens is -1, but must be a whole number from 0"),
+        (
+            '{"smart": {"begin": 1}}',
+            "smart.begin is not a threshold. The thresholds are trigger_tokens, stop_tokens and",
+        ),
+        ('{"smart": {"trigger_tokens": -1}}', "smart.trigger_tokens is -1, but must be a whole number, 0 or more"),
         ('{"smart": {"stopTokens": true}}', "smart.stopTokens is true"),
         ('{"smart": {"stop_tokens": 2.5}}', "smart.stop_tokens is 2.5"),
-        ('{"smart": {"stop_tokens": 1, "stopTokens": 2}}', "smart.stop_tokens is given twice"),
+        ('{"smart": {"stop_tokens": 1, "stopTokens": 2}}', "smart.stop_tokens is set twice"),
     ],
 )
 def test_thresholds_that_cannot_be_used_name_the_field(text: str, said: str) -> None:
