@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.background import swapped_in
 from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
+from roo_tui.context.condense.marker import swapped_in
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.receipt import constraints, identifiers, receipt
 from roo_tui.context.condense.steps import condense, outlined

@@ -17,8 +17,7 @@ from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.strategies import reduction_math as figures
-from roo_tui.context.strategies.lossless.repeats import RUN, Repeats, Run
-from roo_tui.context.strategies.lossless.superseded import OutOfDate
+from roo_tui.context.strategies.lossless.repeats import RUN, OutOfDate, Repeats, Run
 from roo_tui.context.strategies.pieces import (
     SHORTEST,
     Names,
