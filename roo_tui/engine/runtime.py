@@ -22,7 +22,11 @@ from roo_tui.workspace.files import Workspace
 
 @dataclass(slots=True)
 class Runtime:
-    """`model` and `settings` are replaced when the person changes them; a running request keeps what it began with."""
+    """The rooms the engine joins, and what may change while it runs.
+
+    `model` and `settings` are replaced when the user changes them; a running request keeps its own. `headless` says that
+    no user is there: a policy answers the questions.
+    """
 
     bus: Bus
     store: Store

@@ -103,7 +103,7 @@ class ToolCalls:
             task.always_allowed.add(approval_key(plan))
         if reply.decision in ("allow", "always"):
             return "allowed", ""
-        return "denied", _denial(reply)
+        return "denied", _denial(reply, by_policy=runtime.headless)
 
     def _context(self, call: ToolUse) -> ToolContext:
         task = self._task
@@ -169,7 +169,9 @@ class ToolCalls:
                 await self._finish(call, outcome, "none")
 
 
-def _denial(reply: UserReply) -> str:
-    if reply.text.strip():
-        return render("replies/denied_with_reason", reason=reply.text.strip()).strip()
-    return render("replies/denied").strip()
+def _denial(reply: UserReply, *, by_policy: bool) -> str:
+    """Return what the model is told of a denial; the text of a policy is not presented as the user's words."""
+    reason = reply.text.strip()
+    if not reason:
+        return render("replies/denied").strip()
+    return reason if by_policy else render("replies/denied_with_reason", reason=reason).strip()
