@@ -1,4 +1,4 @@
-"""What every part of the engine works with: the rooms, joined once, and what may change while it runs."""
+"""What every part of the engine works with: settings, model, store, workspace and services."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ from roo_tui.workspace.files import Workspace
 class Runtime:
     """The rooms the engine joins, and what may change while it runs.
 
-    `model` and `settings` are replaced when the user changes them; a running request keeps its own. `headless` says that
-    no user is there: a policy answers the questions.
+    `model` and `settings` are replaced when the user changes them; a running request keeps its own. With `headless`, no
+    user is there and a policy answers the questions.
     """
 
     bus: Bus
@@ -47,10 +47,11 @@ class Runtime:
 
     @property
     def root(self) -> Path:
+        """The workspace's folder."""
         return self.workspace.root
 
     async def read_project(self) -> None:
-        """Read the project's rules and commands: each turn, and each condense, starts from what stands on disk."""
+        """Read the project's rules and commands from disk. Every turn does this, and every condense."""
         self.system = await asyncio.to_thread(system_prompt, self.root)
         self.commands = await asyncio.to_thread(custom_commands, self.root)
 

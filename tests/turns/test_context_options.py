@@ -63,7 +63,7 @@ async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_o
         await recorder.turn("two")
         await engine.condense()
         await hang.reached.wait()
-        with pytest.raises(CommandRefused, match="running already"):
+        with pytest.raises(CommandRefused, match="already running"):
             await engine.condense()
         assert engine.busy
         engine.cancel()
