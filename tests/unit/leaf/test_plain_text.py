@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.plain_text import clean, one_line, well_formed
+from roo_tui.plain_text import clean, one_line, plural, well_formed
 
 anything = st.text(st.characters(codec=None, exclude_categories=()))
 hostile = st.text(st.sampled_from("\x1b[]P\\;?m0A \n\r\t\x07\x9b\x9c\x9d\x90\x00\ud800\u202eé"), max_size=40)
@@ -77,3 +77,8 @@ def test_one_line_is_one_line_of_at_most_the_limit(text: str, limit: int) -> Non
 def test_one_line_says_that_it_was_cut() -> None:
     assert one_line("  fix the\n\n  failing   test  ") == "fix the failing test"
     assert one_line("fix the failing test", 8) == "fix the…"
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    assert [plural(count, "file") for count in (0, 1, 2, 1_204)] == ["0 files", "1 file", "2 files", "1,204 files"]
+    assert [plural(count, "entry", "entries") for count in (1, 3)] == ["1 entry", "3 entries"]
