@@ -99,6 +99,7 @@ def asker(
     """Return a function that sends a request to a model, with retries; each attempt begins with `Started`."""
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield the events of the answer, those of every attempt."""
         async with aclosing(with_retries(model, request, waiting)) as events:
             async for event in events:
                 if not isinstance(event, Restarted):
@@ -127,10 +128,12 @@ def _summariser(runtime: Runtime) -> Summariser | None:
 
 def _digests(workspace: Workspace) -> Digests:
     def read(paths: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Return the readable paths with their digests. Reads files."""
         found = ((path, _digest(workspace, path)) for path in paths)
         return [(path, digest) for path, digest in found if digest is not None]
 
     async def digests(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:
+        """Return what `read` does, off the event loop."""
         return await asyncio.to_thread(read, paths)
 
     return digests
@@ -160,6 +163,7 @@ def fold_files(workspace: Workspace, outliner: Outliner) -> Fold:
     """Return a function that outlines files by path, newest first; it leaves out unreadable and ignored files."""
 
     async def read(path: str) -> str:
+        """Return the text of a file."""
         return (await asyncio.to_thread(workspace.read_text, Path(path))).text
 
     return outlines_of(read, outliner.outline, WorkspaceError)

@@ -45,6 +45,7 @@ def _from_provider(facts: Mapping[str, ModelFacts]) -> Callable[[Profile], Model
     catalog = Catalog.load(facts)
 
     def build(profile: Profile) -> Model:
+        """Build the adapter of a profile, with its API key."""
         return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
 
     return build

@@ -111,6 +111,7 @@ def _outliner(runtime: Runtime, given: ReductionInput) -> Callable[[Request], As
     """Return a stand-in for a model; it answers every request with an outline made from the log."""
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield the events of an answer that is the outline."""
         del request  # the outline does not depend on it
         text = await asyncio.to_thread(
             outline_summary, given.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=given.todos

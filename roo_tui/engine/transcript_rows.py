@@ -98,6 +98,7 @@ class TranscriptRows:
         ref = entry_ref(entry.id)
 
         def row(body: RowBody, key: str = ref) -> Row:
+            """Return a row of this entry."""
             return Row(key, entry.id, body, in_context)
 
         match entry.body:

@@ -33,12 +33,14 @@ async def run_prompt(
     cost_before = 0.0
 
     def hear(event: Event) -> None:
+        """Record and print an event, and answer a question."""
         record.add(event)
         output.event(event)
         if isinstance(event, QuestionAsked):
             engine.answer(event.question.id, *answer_to(event.question, auto_approve=auto_approve))
 
     async def work() -> None:
+        """Open the task, send the prompt, and wait for the end of the turn."""
         nonlocal cost_before
         await engine.start()
         record.task_id = await _open(engine, task_id, latest)
@@ -89,6 +91,7 @@ async def listening(
     """
 
     async def consume() -> None:
+        """Pass every event to `hear` until the stream ends."""
         while events := await stream.batch():
             for event in events:
                 hear(event)

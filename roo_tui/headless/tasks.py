@@ -72,6 +72,7 @@ async def condense_task(
     ended = CondenseEnded("", "", "failed", "The condense ended without a result. Details are in the log file.")
 
     def hear(event: Event) -> None:
+        """Collect the appended entries and the end of the condense."""
         nonlocal ended
         if isinstance(event, EntriesAppended):
             found.update({entry.id: entry.body for entry in event.entries})
@@ -79,6 +80,7 @@ async def condense_task(
             ended = event
 
     async def work() -> None:
+        """Condense, and wait for the end."""
         await engine.condense(request)
         await engine.idle()
 
@@ -153,6 +155,7 @@ async def rewind_task(
     restored: list[str] = []
 
     def hear(event: Event) -> None:
+        """Collect the message that the rewind removed."""
         if isinstance(event, PromptRestored):
             restored.append(event.words)
 
