@@ -41,8 +41,8 @@ from roo_tui.domain.errors import CondenseRefused, RooError
 from roo_tui.domain.markers import MaskItem
 from roo_tui.store.exchange.messages import read_messages
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, inputs
 from tests.support.rebuilding import Rebuilt, points
+from tests.support.reductions import inputs, services_for, summariser
 
 WAYS = (
     ("native", ""),
@@ -133,7 +133,7 @@ async def _outcome(name: str, path: tuple[Entry, ...], way: str, preset: str, co
     _, cold_ms = _timed(strategy, now, options, cold=True)
     after_path = path
     try:
-        bodies = await Runner(registry).run(now, Summariser().services(counter), options, way)
+        bodies = await Runner(registry).run(now, services_for(summariser(), counter), options, way)
         after_path = appended(path, *bodies)
     except RooError as error:
         refused = str(error)

@@ -18,7 +18,7 @@ from tests.support.demo_app import DemoScreen, demo_app
 HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
 TASK = "Fix the failing date test"
-# The pictures name no font server: whoever looks at them has a monospaced font.
+# The pictures name no font server: every reader has a monospaced font.
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 

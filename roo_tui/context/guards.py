@@ -10,7 +10,7 @@ from roo_tui.context.window.policy import decide
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Toggle
 
 MOST_ATTEMPTS = 3
 WITHIN_S = 60.0
@@ -95,7 +95,7 @@ def _is_circling(given: ReductionInput) -> bool:
     """
     tokens, new, condenses = given.context_tokens, 0, 0
     for entry in reversed(given.path):
-        if not isinstance(entry.body, Condense | Truncation | Mask):
+        if not isinstance(entry.body, Marker):
             continue
         figures = entry.body.figures
         new += max(0, tokens - figures.tokens_after)

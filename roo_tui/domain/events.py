@@ -61,10 +61,14 @@ class TaskOpened:
 
 @dataclass(frozen=True, slots=True)
 class EntriesAppended:
-    """The log grew; committed. Rows that stood for a stream are replaced by the rows of these."""
+    """The log grew; committed. Rows that stood for a stream are replaced by the rows of these.
+
+    `block_ids` are those of the answer that just streamed, in the order of its `blocks` and then of its `unsent`.
+    """
 
     task_id: str
     entries: tuple[Entry, ...]
+    block_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

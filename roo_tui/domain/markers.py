@@ -5,7 +5,7 @@ switched off and on by appended `Toggle` entries, so undo and redo are facts of 
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from roo_tui.domain.blocks import Block
 from roo_tui.domain.ids import EntryId
@@ -64,6 +64,12 @@ class Condense:
     figures: Reduction = field(default_factory=Reduction)
     receipt: tuple[str, ...] = ()
     kind: Literal["condense"] = "condense"
+    title: ClassVar[str] = "Context condensed"
+
+    @property
+    def touches(self) -> tuple[EntryId, ...]:
+        """Return the entries that look different to the model: those it hides."""
+        return self.hides
 
     @property
     def hidden_count(self) -> int:
@@ -79,6 +85,12 @@ class Truncation:
     figures: Reduction = field(default_factory=Reduction)
     reason: str = ""
     kind: Literal["truncation"] = "truncation"
+    title: ClassVar[str] = "Context truncated"
+
+    @property
+    def touches(self) -> tuple[EntryId, ...]:
+        """Return the entries that look different to the model: those it hides."""
+        return self.hides
 
     @property
     def hidden_count(self) -> int:
@@ -112,11 +124,17 @@ class Mask:
     items: tuple[MaskItem, ...]
     figures: Reduction = field(default_factory=Reduction)
     kind: Literal["mask"] = "mask"
+    title: ClassVar[str] = "Duplicates hidden"
 
     @property
     def hides(self) -> tuple[EntryId, ...]:
         """Return the entries it hides as a whole: none."""
         return ()
+
+    @property
+    def touches(self) -> tuple[EntryId, ...]:
+        """Return the entries that look different to the model: those that hold a masked content."""
+        return tuple(item.entry_id for item in self.items)
 
     @property
     def hidden_count(self) -> int:
@@ -150,4 +168,7 @@ class CondenseFailed:
 
 
 Marker = Condense | Truncation | Mask
-"""A reduction of the context. Each knows its `kind`, its `figures`, what it `hides` and how much that is."""
+"""A reduction of the context: each kind knows its title, its figures, what it hides and what it touches."""
+
+REDUCTIONS: dict[str, type[Marker]] = {"condense": Condense, "truncation": Truncation, "mask": Mask}
+"""Every kind of reduction."""

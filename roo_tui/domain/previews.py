@@ -35,7 +35,7 @@ class CondensePreview:
     """
 
     strategy: str
-    preset: str = ""
+    preset: Preset = ""
     shape: Shape = ""
     tokens_before: int = 0
     tokens_after: int = 0

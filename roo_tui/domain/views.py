@@ -7,7 +7,7 @@ log. Text in views is as it came; whoever draws it removes control characters an
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from roo_tui.domain.ids import EntryId
+from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.tagged import TaggedBy
 
 TodoState = Literal["pending", "in_progress", "done"]
@@ -123,7 +123,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class ReductionRow:
-    """`Context condensed`, `Context truncated` or `Context masked`.
+    """`Context condensed`, `Context truncated` or `Duplicates hidden`.
 
     `summary` is Markdown (condense only), `analysis` its folded reasoning, `details` label and value pairs.
     `covered_by` is the entry of the later marker that must be undone first, None if there is none.
@@ -146,13 +146,17 @@ class ReductionRow:
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """`Condense failed`, or any other failure worth a row; `body` is what can be copied."""
+    """`Condense failed`, or any other failure worth a row; `body` is what can be copied.
+
+    `of_condense` says what trying again means: another condense instead of another request.
+    """
 
     title: str
     message: str
     body: str = ""
     cost_usd: float | None = None
     level: Literal["info", "warning", "error"] = "error"
+    of_condense: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ RowBody = UserRow | AnswerRow | ThinkingRow | ToolRow | ReductionRow | FailureRo
 class Row:
     """One row of the transcript.
 
-    `key` is stable over the life of the task (`e12`, `e12.0` for the first block of an entry). `in_context` is false
+    `key` is stable over the life of the task (`e12`, or as `block_key` and `call_key` make it). `in_context` is false
     for what markers hide: drawn dimmed, still readable.
     """
 
@@ -178,6 +182,16 @@ class Row:
     entry_id: EntryId
     body: RowBody
     in_context: bool = True
+
+
+def block_key(entry_id: EntryId, index: int) -> str:
+    """Return the row key of a text or of thinking in an answer; `index` counts its `blocks`, then its `unsent`."""
+    return f"{entry_ref(entry_id)}.{index}"
+
+
+def call_key(call_id: str) -> str:
+    """Return the row key of a tool call; its result is shown in the same row."""
+    return f"call:{call_id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class ContextControl:
         Raises:
             CommandRefused: the entry is not a condense on the path, or its receipt is empty.
         """
-        entry = self._task.log.find(marker_id)
+        entry = next((entry for entry in self._task.log.path() if entry.id == marker_id), None)
         if entry is None or not isinstance(entry.body, Condense):
             raise CommandRefused(f"{entry_ref(marker_id)} is not a condense in this conversation.")
         receipt = entry.body.receipt

@@ -21,7 +21,7 @@ from roo_tui.context.window import (
 from roo_tui.domain.entries import AssistantMessage, Entry, UserMessage
 from roo_tui.domain.events import ContextChanged, HeaderChanged, Notice
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
+from roo_tui.domain.markers import Condense, Marker, Mask, Toggle, Truncation
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.views import ContextBreakdown, ContextUse
 from roo_tui.engine.model_limits import ModelLimits
@@ -238,7 +238,7 @@ def _near_text(used: int, trigger: int) -> str:
 
 def _change_of(entry: Entry | None, on: bool) -> int:
     """Return the tokens a toggle adds: its marker's change if it switches on, the opposite if it switches off."""
-    if entry is None or not isinstance(entry.body, Condense | Truncation | Mask):
+    if entry is None or not isinstance(entry.body, Marker):
         return 0
     figures = entry.body.figures
     taken = figures.tokens_after - figures.tokens_before

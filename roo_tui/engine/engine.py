@@ -79,7 +79,7 @@ class Engine:
             auto_approve=auto_approve,
             headless=headless,
         )
-        self.read = Reader(self._runtime, self._jobs, lambda: self._session)
+        self.read = Reader(self._runtime, lambda: self._session)
 
     # Life.
 
@@ -217,9 +217,9 @@ class Engine:
         """Answer a question; nothing happens if it is no longer open."""
         self._runtime.questions.answer(question_id, option_id, text)
 
-    def cancel(self) -> None:
-        """Interrupt the turn or condense that runs. What was streamed is kept. Returns at once."""
-        self._jobs.cancel()
+    def cancel(self) -> bool:
+        """Interrupt the running turn or condense, keeping what was streamed; return whether one was running."""
+        return self._jobs.cancel()
 
     # Context.
 

@@ -28,11 +28,14 @@ class Jobs:
         self._running.add_done_callback(_log_failure)
         return self._running
 
-    def cancel(self) -> None:
-        """Interrupt the running job and return at once; a second call does nothing."""
-        if self._running is not None and self.busy and not self._cancelled:
+    def cancel(self) -> bool:
+        """Interrupt the running job, once, without waiting for its end. Return whether one is running."""
+        if self._running is None or not self.busy:
+            return False
+        if not self._cancelled:
             self._cancelled = True
             self._running.cancel()
+        return True
 
     async def idle(self) -> None:
         """Wait until no job is running, including jobs that start meanwhile."""

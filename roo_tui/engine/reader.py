@@ -18,7 +18,6 @@ from roo_tui.domain.views import (
     Row,
 )
 from roo_tui.engine.exchange import export_text
-from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session
 from roo_tui.workspace.listing import all_files
@@ -27,9 +26,8 @@ from roo_tui.workspace.listing import all_files
 class Reader:
     """The current state of the engine and its open task; `engine.read` is one."""
 
-    def __init__(self, runtime: Runtime, jobs: Jobs, session: Callable[[], Session | None]) -> None:
+    def __init__(self, runtime: Runtime, session: Callable[[], Session | None]) -> None:
         self._runtime = runtime
-        self._jobs = jobs
         self._session = session
 
     @property
@@ -74,10 +72,6 @@ class Reader:
     def questions(self) -> tuple[Question, ...]:
         """Return the open questions, oldest first."""
         return self._runtime.questions.pending()
-
-    def turn_running(self) -> bool:
-        """Return whether a turn or a condense is running."""
-        return self._jobs.busy
 
     async def tasks(self) -> list[TaskInfo]:
         """Return the tasks that have entries, newest first."""

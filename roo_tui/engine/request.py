@@ -143,20 +143,21 @@ class ModelCall:
         self._draft = _Draft(self._info.provider, self._info.id)
 
     async def _commit(self, finished: Finished) -> Entry:
+        blocks, block_ids = self._draft.closed()
         body = AssistantMessage(
-            blocks=tuple(self._draft.closed()),
+            blocks=blocks,
             provider=self._info.provider,
             model=self._info.id,
             usage=finished.usage,
             cost_usd=cost(self._info, finished.usage),
             stop_reason=finished.stop_reason,
         )
-        return (await self._task.record(body, drop_draft=True))[0]
+        return (await self._task.record(body, drop_draft=True, block_ids=block_ids))[0]
 
     async def _keep_partial(self) -> None:
-        body = self._draft.interrupted()
+        body, block_ids = self._draft.interrupted()
         if body.blocks or body.unsent:
-            await self._task.record(body, drop_draft=True)
+            await self._task.record(body, drop_draft=True, block_ids=block_ids)
         await self._pay(self._draft.usage)
 
     async def _pay(self, usage: Usage | None) -> None:
@@ -170,7 +171,7 @@ class ModelCall:
             await self._save()
 
     async def _save(self) -> None:
-        body = self._draft.interrupted()
+        body, _ = self._draft.interrupted()
         if body != self._saved and (body.blocks or body.unsent):
             self._saved = body
             await self._runtime.store.save_draft(self._task.id, body)
@@ -182,48 +183,64 @@ class ModelCall:
 
 
 class _Draft:
-    """The answer as far as it has come."""
+    """The part of the answer that has arrived. Every block has an id from its start on."""
 
     def __init__(self, provider: str, model: str) -> None:
         self.usage: Usage | None = None
         self._provider = provider
         self._model = model
+        self._ids: dict[int, str] = {}
         self._blocks: dict[int, Block] = {}
-        self._open: dict[int, tuple[str, str, str, list[str]]] = {}
+        self._open: dict[int, tuple[str, str, list[str]]] = {}
 
     def open(self, index: int, type_: str, name: str) -> str:
-        block_id = new_id()
-        self._open[index] = (block_id, type_, name, [])
-        return block_id
+        """Start a block and return its id; `index` is its number in the answer."""
+        self._ids[index] = new_id()
+        self._open[index] = (type_, name, [])
+        return self._ids[index]
 
     def add(self, index: int, text: str) -> str:
-        block_id, _, _, parts = self._open[index]
-        parts.append(text)
-        return block_id
+        """Add text to an open block and return the block's id."""
+        self._open[index][2].append(text)
+        return self._ids[index]
 
     def close(self, index: int, block: Block) -> str:
+        """Put the complete block in place of an open one and return its id."""
         self._blocks[index] = block
-        return self._open.pop(index)[0]
+        del self._open[index]
+        return self._ids[index]
 
     def open_ids(self) -> list[str]:
-        return [block_id for block_id, *_ in self._open.values()]
+        """Return the ids of the blocks that are still open."""
+        return [self._ids[index] for index in self._open]
 
-    def closed(self) -> list[Block]:
-        return [self._blocks[index] for index in sorted(self._blocks)]
+    def closed(self) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+        """Return the complete blocks and their ids, in order."""
+        order = sorted(self._blocks)
+        return tuple(self._blocks[index] for index in order), tuple(self._ids[index] for index in order)
 
-    def interrupted(self) -> AssistantMessage:
-        """Return what would be kept now: unfinished words stay, half a call and unsigned thinking are only shown."""
-        blocks = self.closed()
+    def interrupted(self) -> tuple[AssistantMessage, tuple[str, ...]]:
+        """Return the answer to keep if it ended now, and the ids of its blocks, those of `unsent` last.
+
+        Incomplete text is kept; an incomplete call and unsigned thinking are only shown.
+        """
+        closed, closed_ids = self.closed()
+        blocks, ids = list(closed), list(closed_ids)
         unsent: list[Block] = []
+        unsent_ids: list[str] = []
         for index in sorted(self._open):
-            _, type_, name, parts = self._open[index]
+            type_, name, parts = self._open[index]
             text = "".join(parts)
             if type_ == "text" and text.strip():
                 blocks.append(Text(text))
+                ids.append(self._ids[index])
             elif type_ == "thinking" and text.strip():
                 unsent.append(Thinking(text, provider=self._provider, model=self._model))
+                unsent_ids.append(self._ids[index])
             elif type_ == "tool_use":
                 unsent.append(ToolUse("", name, {"": text}))
-        return AssistantMessage(
+                unsent_ids.append(self._ids[index])
+        message = AssistantMessage(
             tuple(blocks), tuple(unsent), self._provider, self._model, stop_reason="interrupted", interrupted=True
         )
+        return message, (*ids, *unsent_ids)

@@ -51,10 +51,15 @@ class OpenTask:
         if self.read_only:
             raise CommandRefused(self.read_only)
 
-    async def record(self, *bodies: Body, unqueue: int | None = None, drop_draft: bool = False) -> tuple[Entry, ...]:
-        """Commit entries below the head, then announce them. Nothing is shown before it is on disk."""
+    async def record(
+        self, *bodies: Body, unqueue: int | None = None, drop_draft: bool = False, block_ids: tuple[str, ...] = ()
+    ) -> tuple[Entry, ...]:
+        """Commit entries below the head, then announce them. Nothing is shown before it is on disk.
+
+        `block_ids` are the ids of an answer's blocks in the events of its stream.
+        """
         self.require_writable()
-        writing = asyncio.ensure_future(self._record(bodies, unqueue, drop_draft))
+        writing = asyncio.ensure_future(self._record(bodies, unqueue, drop_draft, block_ids))
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -62,7 +67,9 @@ class OpenTask:
             await writing
             raise
 
-    async def _record(self, bodies: Sequence[Body], unqueue: int | None, drop_draft: bool) -> tuple[Entry, ...]:
+    async def _record(
+        self, bodies: Sequence[Body], unqueue: int | None, drop_draft: bool, block_ids: tuple[str, ...]
+    ) -> tuple[Entry, ...]:
         async with self._writing:
             entries = await self._store.append(
                 self.id, bodies, parent=self.log.head, unqueue=unqueue, drop_draft=drop_draft
@@ -71,7 +78,7 @@ class OpenTask:
             self.cost_usd += sum(_cost_of(body) or 0.0 for body in bodies)
             if unqueue is not None:
                 self.queue = [item for item in self.queue if item.id != unqueue]
-        self.emit(EntriesAppended(self.id, entries))
+        self.emit(EntriesAppended(self.id, entries, block_ids))
         if unqueue is not None:
             self.queue_changed()
         return entries

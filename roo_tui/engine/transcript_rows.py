@@ -17,7 +17,7 @@ from roo_tui.domain.entries import (
     UserMessage,
 )
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Reduction, Toggle, Truncation
 from roo_tui.domain.views import (
     AnswerRow,
     CheckpointRow,
@@ -35,6 +35,8 @@ from roo_tui.domain.views import (
     ToolRow,
     ToolView,
     UserRow,
+    block_key,
+    call_key,
 )
 from roo_tui.plain_text import plural
 
@@ -88,7 +90,7 @@ class TranscriptRows:
                     for block in blocks:
                         if isinstance(block, ToolResult):
                             self._results.setdefault(block.tool_use_id, (block, by_id.get(block.tool_use_id)))
-        if any(isinstance(entry.body, Condense | Truncation | Mask | Toggle) for entry in new):
+        if any(isinstance(entry.body, Marker | Toggle) for entry in new):
             self._on = frozenset(active_markers(path))
             self._hidden = hidden_ids(path)
         self._path = path
@@ -106,7 +108,7 @@ class TranscriptRows:
                 rows = []
                 if with_results:
                     rows = [
-                        row(self._call_body(self._calls[block.tool_use_id]), f"call:{block.tool_use_id}")
+                        row(self._call_body(self._calls[block.tool_use_id]), call_key(block.tool_use_id))
                         for block in message.blocks
                         if isinstance(block, ToolResult) and block.tool_use_id in self._calls
                     ]
@@ -115,7 +117,7 @@ class TranscriptRows:
                     rows.append(row(UserRow(text, entry.at_ms, _extras(message.blocks) if message.words else ())))
                 return rows
             case AssistantMessage() as message:
-                return self._answer_rows(ref, entry, message, in_context)
+                return self._answer_rows(entry, message, in_context)
             case Condense() | Truncation() | Mask():
                 return [row(self._reduction_row(entry.id, entry.body))]
             case CondenseFailed() as failed:
@@ -135,20 +137,20 @@ class TranscriptRows:
             case _:
                 return []
 
-    def _answer_rows(self, ref: str, entry: Entry, message: AssistantMessage, in_context: bool) -> list[Row]:
+    def _answer_rows(self, entry: Entry, message: AssistantMessage, in_context: bool) -> list[Row]:
         rows = []
         last_text = max((i for i, block in enumerate(message.blocks) if isinstance(block, Text)), default=-1)
         for index, block in enumerate(message.blocks):
             match block:
                 case Text(text=text) if text.strip():
                     body: RowBody = AnswerRow(text, interrupted=message.interrupted and index == last_text)
-                    rows.append(Row(f"{ref}.{index}", entry.id, body, in_context))
+                    rows.append(Row(block_key(entry.id, index), entry.id, body, in_context))
                 case Thinking(text=text) if text.strip():
-                    rows.append(Row(f"{ref}.{index}", entry.id, ThinkingRow(text), in_context))
+                    rows.append(Row(block_key(entry.id, index), entry.id, ThinkingRow(text), in_context))
                 case ToolUse(id=call_id) as call:
-                    rows.append(Row(f"call:{call_id}", entry.id, self._call_body(call), in_context))
+                    rows.append(Row(call_key(call_id), entry.id, self._call_body(call), in_context))
         for index, block in enumerate(message.unsent, len(message.blocks)):
-            key = f"{ref}.{index}"
+            key = block_key(entry.id, index)
             match block:
                 case Thinking(text=text):
                     rows.append(Row(key, entry.id, ThinkingRow(text), in_context=False))
@@ -182,7 +184,7 @@ class TranscriptRows:
             call.id, call.name, title, _state(result, record), detail, view, record.decision, record.duration_s
         )
 
-    def _reduction_row(self, entry_id: EntryId, marker: Condense | Truncation | Mask) -> ReductionRow:
+    def _reduction_row(self, entry_id: EntryId, marker: Marker) -> ReductionRow:
         figures = marker.figures
         summary = analysis = ""
         receipt: tuple[str, ...] = ()
@@ -198,7 +200,7 @@ class TranscriptRows:
             cost_usd=figures.cost_usd,
             trigger=figures.trigger,
             how=", ".join(part for part in (_yield(figures), figures.strategy, figures.shape) if part),
-            hidden=len(marker.items) if isinstance(marker, Mask) else len(marker.hides),
+            hidden=marker.hidden_count,
             summary=summary,
             analysis=analysis,
             receipt=receipt,
@@ -264,7 +266,7 @@ def _yield(figures: Reduction) -> str:
     return LOW_YIELD.lower() if any(remark.startswith(LOW_YIELD) for remark in figures.remarks) else ""
 
 
-def _details(figures: Reduction, marker: Condense | Truncation | Mask) -> tuple[tuple[str, str], ...]:
+def _details(figures: Reduction, marker: Marker) -> tuple[tuple[str, str], ...]:
     usage = figures.usage
     pairs: list[tuple[str, str]] = [("Trigger", figures.trigger)]
     if isinstance(marker, Condense):
@@ -294,4 +296,4 @@ def _failure_row(failed: CondenseFailed) -> FailureRow:
         facts.append(f"Tokens: {failed.tokens_before:,} before, {failed.tokens_after:,} after")
     if failed.body:
         facts.append(failed.body)
-    return FailureRow("Condense failed", failed.message, "\n".join(facts), failed.cost_usd)
+    return FailureRow("Condense failed", failed.message, "\n".join(facts), failed.cost_usd, of_condense=True)

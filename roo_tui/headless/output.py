@@ -17,6 +17,7 @@ from roo_tui.domain.events import (
     RequestEnded,
     RetryWaiting,
 )
+from roo_tui.domain.markers import REDUCTIONS
 from roo_tui.domain.views import FailureRow, ReductionRow, Row, ToolRow
 from roo_tui.headless.as_json import encode, event_object
 from roo_tui.headless.exit_codes import ExitCode
@@ -177,11 +178,8 @@ def _line(row: Row) -> str:
             return ""
 
 
-_TITLES = {"condense": "Context condensed", "truncation": "Context truncated", "mask": "Duplicates hidden"}
-
-
 def reduction_line(body: ReductionRow) -> str:
     """Return a reduction as one line: `Context condensed  148,210 → 9,874 tokens  $0.08`."""
     tokens = f"{body.tokens_before:,} → {body.tokens_after:,} tokens"
     cost = "" if body.cost_usd is None else f"${body.cost_usd:.2f}"
-    return "  ".join(filter(None, (_TITLES[body.kind], tokens, cost)))
+    return "  ".join(filter(None, (REDUCTIONS[body.kind].title, tokens, cost)))

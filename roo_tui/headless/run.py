@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator
 
 from roo_tui.domain.errors import CommandRefused, RooError, TaskLocked
 from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked
-from roo_tui.headless.engine_protocol import EngineProtocol, EventSource
+from roo_tui.engine_api import EngineApi, EventSource
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.output import Output
 from roo_tui.headless.record import Record
@@ -15,7 +15,7 @@ from roo_tui.prompt_files import render
 
 
 async def run_prompt(
-    engine: EngineProtocol,
+    engine: EngineApi,
     prompt: str,
     output: Output,
     *,
@@ -62,7 +62,7 @@ async def run_prompt(
     return record.code
 
 
-async def _open(engine: EngineProtocol, task_id: str, latest: bool) -> str:
+async def _open(engine: EngineApi, task_id: str, latest: bool) -> str:
     if latest and not task_id:
         task_id = await engine.latest_task() or ""
         if not task_id:
@@ -72,7 +72,7 @@ async def _open(engine: EngineProtocol, task_id: str, latest: bool) -> str:
     return opened
 
 
-def require_writable(engine: EngineProtocol) -> None:
+def require_writable(engine: EngineApi) -> None:
     """Check that this process may change the open task.
 
     Raises:
@@ -83,7 +83,7 @@ def require_writable(engine: EngineProtocol) -> None:
 
 
 async def listening(
-    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[object, object, None], engine: EngineProtocol
+    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[object, object, None], engine: EngineApi
 ) -> None:
     """Do the work while `hear` gets every event up to the end of the work.
 
@@ -109,7 +109,7 @@ async def listening(
 
 
 @contextlib.contextmanager
-def cancelled_by_signals(engine: EngineProtocol) -> Iterator[None]:
+def cancelled_by_signals(engine: EngineApi) -> Iterator[None]:
     """Let SIGINT and SIGTERM cancel the running job; a second signal cancels this asyncio task at once."""
     loop, current = asyncio.get_running_loop(), asyncio.current_task()
     signalled = False

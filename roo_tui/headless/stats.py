@@ -9,14 +9,14 @@ from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.markers import CondenseFailed, Reduction
 from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.views import ContextBreakdown
+from roo_tui.engine_api import EngineApi
 from roo_tui.headless.as_json import encode, fields_of
-from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.tasks import opened, started
 from roo_tui.plain_text import one_line
 
 
-async def show_context(engine: EngineProtocol, task_id: str, out: TextIO, *, as_json: bool) -> ExitCode:
+async def show_context(engine: EngineApi, task_id: str, out: TextIO, *, as_json: bool) -> ExitCode:
     """Print what fills a task's context window, by kind and by entry."""
     async with opened(engine, task_id, writable=False):
         found = await engine.read.context_breakdown()
@@ -39,7 +39,7 @@ def _context_lines(found: ContextBreakdown, window: int) -> Iterable[str]:
 
 
 async def show_comparison(
-    engine: EngineProtocol, sources: list[str], out: TextIO, *, ask_model: bool, as_json: bool
+    engine: EngineApi, sources: list[str], out: TextIO, *, ask_model: bool, as_json: bool
 ) -> ExitCode:
     """Print what each strategy would do to each conversation (a file of messages or a task's id)."""
     async with started(engine):
@@ -65,7 +65,7 @@ def _comparison_line(row: CondensePreview) -> str:
     return f"{name:<22}{tokens:>22}{freed:>8}{survived:>11}{cost:>9}{row.duration_s:>9.2f}"
 
 
-async def show_stats(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
+async def show_stats(engine: EngineApi, out: TextIO, *, as_json: bool) -> ExitCode:
     """Print how often each kind of reduction ran in all tasks, what it freed and what it cost."""
     async with started(engine):
         found = await engine.read.reductions()

@@ -11,10 +11,10 @@ from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.events import CondenseEnded, EntriesAppended, Event, PromptRestored
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.json_value import JsonValue
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, PassMetrics, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, PassMetrics, Truncation
 from roo_tui.domain.previews import CondenseRequest
+from roo_tui.engine_api import EngineApi
 from roo_tui.headless.as_json import encode, fields_of
-from roo_tui.headless.engine_protocol import EngineProtocol
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.run import cancelled_by_signals, listening, require_writable
 from roo_tui.plain_text import clean, one_line, plural
@@ -28,7 +28,7 @@ _CONDENSE_CODES = {
 }
 
 
-async def list_tasks(engine: EngineProtocol, out: TextIO, *, as_json: bool) -> ExitCode:
+async def list_tasks(engine: EngineApi, out: TextIO, *, as_json: bool) -> ExitCode:
     """Print every task, newest first."""
     async with started(engine):
         tasks = await engine.read.tasks()
@@ -47,7 +47,7 @@ def _task_line(task: TaskInfo) -> str:
     )
 
 
-async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO) -> ExitCode:
+async def import_task(engine: EngineApi, path: Path, form: str, out: TextIO) -> ExitCode:
     """Create a task from a file; the last word printed is its id."""
     async with started(engine):
         task_id = await engine.import_file(path, form)
@@ -55,7 +55,7 @@ async def import_task(engine: EngineProtocol, path: Path, form: str, out: TextIO
     return ExitCode.OK
 
 
-async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
+async def export_task(engine: EngineApi, task_id: str, view: str, form: str, out: TextIO) -> ExitCode:
     """Print a task, even one that is open in another process."""
     async with started(engine):
         await engine.open_task(task_id)
@@ -65,7 +65,7 @@ async def export_task(engine: EngineProtocol, task_id: str, view: str, form: str
 
 
 async def condense_task(
-    engine: EngineProtocol, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
 ) -> ExitCode:
     """Condense a task and print the result: strategy, passes, tokens, cost and what was hidden."""
     found: dict[EntryId, Body] = {}
@@ -96,7 +96,7 @@ async def condense_task(
 
 
 async def preview_condense(
-    engine: EngineProtocol, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
+    engine: EngineApi, task_id: str, out: TextIO, request: CondenseRequest, *, as_json: bool
 ) -> ExitCode:
     """Print what a condense would do now, without asking a model or changing anything."""
     async with opened(engine, task_id, writable=False):
@@ -139,18 +139,16 @@ def _condense_report(task_id: str, ended: CondenseEnded, found: dict[EntryId, Bo
 
 def _condense_text(ended: CondenseEnded, found: dict[EntryId, Body]) -> str:
     body = found.get(ended.entry_id) if ended.entry_id is not None else None
-    if not isinstance(body, Condense | Truncation | Mask):
+    if not isinstance(body, Marker):
         return f"Condense {ended.outcome}. {clean(ended.message)}"
     figures = body.figures
-    hidden = len({item.entry_id for item in body.items}) if isinstance(body, Mask) else len(body.hides)
-    change = f"Context {ended.outcome}  {figures.tokens_before:,} → {figures.tokens_after:,} tokens"
+    touched = f"{plural(len(set(body.touches)), 'entry', 'entries')} {'hidden' if body.hides else 'shortened'}"
+    change = f"{body.title}  {figures.tokens_before:,} → {figures.tokens_after:,} tokens"
     cost = "" if figures.cost_usd is None else f"  ${figures.cost_usd:.2f}"
-    return f"{change}{cost}  {figures.strategy}, {plural(hidden, 'entry', 'entries')} hidden"
+    return f"{change}{cost}  {figures.strategy}, {touched}"
 
 
-async def rewind_task(
-    engine: EngineProtocol, task_id: str, point: EntryId, out: TextIO, *, files: bool = False
-) -> ExitCode:
+async def rewind_task(engine: EngineApi, task_id: str, point: EntryId, out: TextIO, *, files: bool = False) -> ExitCode:
     """Rewind a task to an entry, with `files` its files too; print the message that was removed, if any."""
     restored: list[str] = []
 
@@ -169,7 +167,7 @@ async def rewind_task(
     return ExitCode.OK
 
 
-async def undo_task(engine: EngineProtocol, task_id: str, out: TextIO) -> ExitCode:
+async def undo_task(engine: EngineApi, task_id: str, out: TextIO) -> ExitCode:
     """Undo the newest condense, truncation or rewind of a task."""
     async with opened(engine, task_id):
         await engine.undo()
@@ -183,7 +181,7 @@ async def _discard(work: Awaitable[object]) -> None:
 
 
 @asynccontextmanager
-async def started(engine: EngineProtocol) -> AsyncIterator[None]:
+async def started(engine: EngineApi) -> AsyncIterator[None]:
     """Start the engine, and close it at the end."""
     try:
         await engine.start()
@@ -193,7 +191,7 @@ async def started(engine: EngineProtocol) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def opened(engine: EngineProtocol, task_id: str, *, writable: bool = True) -> AsyncIterator[None]:
+async def opened(engine: EngineApi, task_id: str, *, writable: bool = True) -> AsyncIterator[None]:
     """Start the engine with a task open, and close it at the end.
 
     Raises:

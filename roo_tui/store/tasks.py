@@ -26,7 +26,7 @@ from roo_tui.domain.entries import (
 )
 from roo_tui.domain.errors import StoreError, TaskNotFound
 from roo_tui.domain.ids import EntryId, TaskId, entry_ref, new_id
-from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Toggle, Truncation
+from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Toggle, Truncation
 from roo_tui.plain_text import well_formed
 from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
 from roo_tui.store.database import Database
@@ -196,7 +196,7 @@ class Store:
                 if isinstance(body, Toggle) and (task_id, body.marker_id) in found:
                     marker = found[task_id, body.marker_id]
                     found[task_id, body.marker_id] = replace(marker, undone=not body.on)
-                elif isinstance(body, Condense | Truncation | Mask | CondenseFailed):
+                elif isinstance(body, Marker | CondenseFailed):
                     found[task_id, id] = StoredReduction(task_id, id, at_ms, body)
             return tuple(found.values())
 

@@ -3,7 +3,10 @@
 import asyncio
 import gc
 import logging
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,12 +22,11 @@ from textual.screen import Screen
 
 from roo_tui import paths
 from roo_tui.domain.errors import MissingKey, RooError
+from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
+from roo_tui.tui import strings
 from roo_tui.tui.prompt_history import PromptHistory
-from roo_tui.tui.screens.chat import ChatScreen
-from roo_tui.tui.terminal_watch import watch_terminal
+from roo_tui.tui.screens.chat.screen import ChatScreen
 from roo_tui.tui.themes import DARK, THEMES
 from roo_tui.tui.widgets.notice_line import NoticeLine
 
@@ -40,12 +42,12 @@ _SWITCH_S = 0.001
 _TWICE_S = 2.0
 """Two presses of Ctrl+C within this time leave."""
 
-BuildEngine = Callable[[bool], EngineProtocol]
+BuildEngine = Callable[[bool], EngineApi]
 """Imports and makes the engine, of the demo where the argument is true. Runs in a thread. Raises MissingKey."""
 
 
 def _palette() -> type[Provider]:
-    from roo_tui.tui.palette import CommandProvider
+    from roo_tui.tui.bindings import CommandProvider
 
     return CommandProvider
 
@@ -53,10 +55,10 @@ def _palette() -> type[Provider]:
 class RooApp(App[int]):
     """Ends with 0, or 1 after an unexpected error. `resume` is a task id; `latest` opens the newest task instead."""
 
-    TITLE = words.APP
+    TITLE = strings.APP
     COMMANDS = {_palette}
     # Textual reads the stylesheets of screens that are pushed, not of the default one.
-    CSS_PATH = "screens/chat.tcss"
+    CSS_PATH = "screens/chat/screen.tcss"
 
     def __init__(
         self, build: BuildEngine, *, demo: bool = False, resume: str = "", latest: bool = False, theme: str = ""
@@ -69,9 +71,9 @@ class RooApp(App[int]):
         self._wanted_theme = theme
         self._chat: ChatScreen | None = None
         self._leaves_until = 0.0
-        self.engine: EngineProtocol | None = None
+        self.engine: EngineApi | None = None
         self.farewell = ""
-        """How to go on with what was left, once the app has ended."""
+        """How to resume the task, printed once the app has ended."""
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -84,11 +86,12 @@ class RooApp(App[int]):
         return self._chat
 
     def get_default_screen(self) -> Screen[Any]:
+        """Return the chat."""
         return self.chat
 
     def on_mount(self) -> None:
         if self._wanted_theme and self._wanted_theme not in self.available_themes:
-            sentence = words.NO_SUCH_THEME.format(name=self._wanted_theme)
+            sentence = strings.NO_SUCH_THEME.format(name=self._wanted_theme)
             self.call_after_refresh(self.notify, sentence, severity="warning")
         # The terminal comes back empty from a suspension, also where nothing has changed here.
         self.app_resume_signal.subscribe(self, lambda _: self.screen.refresh(layout=True))
@@ -96,12 +99,12 @@ class RooApp(App[int]):
         if self._resume or self._latest:
             self.call_after_refresh(start)
         else:
-            # Whoever types at once is served first: importing the engine keeps Python busy.
+            # A user who types at once is served first: importing the engine keeps Python busy.
             self.call_after_refresh(self.set_timer, _BREATH_S, start)
 
     @work(group="engine", exclusive=True)
     async def _start_engine(self, demo: bool) -> None:
-        """Make and start the engine, open the task, then show events until the app ends."""
+        """Make and start the engine, open the task, then show its events until the app ends."""
         chat = self.chat
         await chat.show_transcript()
         history = asyncio.create_task(asyncio.to_thread(PromptHistory.load, paths.state_dir() / "prompts.jsonl"))
@@ -133,8 +136,8 @@ class RooApp(App[int]):
         finally:
             events.cancel()
 
-    async def _open_task(self, engine: EngineProtocol) -> None:
-        """Open the wanted task; where that cannot be done, say so and open a new one."""
+    async def _open_task(self, engine: EngineApi) -> None:
+        """Open the wanted task; if that fails, say so and open a new one."""
         wanted = self._resume or (await engine.latest_task() if self._latest else None)
         if wanted:
             try:
@@ -147,7 +150,7 @@ class RooApp(App[int]):
 
     def on_chat_screen_demo_wanted(self) -> None:
         """Start again, as the demo."""
-        self.chat.show_activity(words.STARTING)
+        self.chat.show_activity(strings.STARTING)
         self._start_engine(True)
 
     def on_chat_screen_theme_chosen(self, event: ChatScreen.ThemeChosen) -> None:
@@ -164,7 +167,7 @@ class RooApp(App[int]):
         timeout: float | None = None,
         markup: bool = True,  # noqa: ARG002 (Textual's)
     ) -> None:
-        """Say a sentence on a line of its own: a box over the screen would hide what somebody reads or types."""
+        """Show a notice on a line of its own: a box over the screen would hide what the user reads or types."""
         lines = [*self.chat.query(NoticeLine), *(self.screen.query(NoticeLine) if self.screen is not self.chat else ())]
         for line in lines:
             line.say(message, severity, seconds=timeout)
@@ -184,7 +187,7 @@ class RooApp(App[int]):
                 if await engine.read.rows():
                     header = engine.read.header()
                     options = "--demo " if header.demo else ""
-                    self.farewell = words.RESUME_WITH.format(options=options, task_id=header.task_id)
+                    self.farewell = strings.RESUME_WITH.format(options=options, task_id=header.task_id)
                 await engine.close()
             except RooError as error:
                 log.warning("closing: %s", error)
@@ -194,28 +197,28 @@ class RooApp(App[int]):
         """Ctrl+C copies what is selected; without a selection, twice within two seconds leaves."""
         if text := self.screen.get_selected_text():
             self.copy_to_clipboard(text)
-            self.notify(words.COPIED)
+            self.notify(strings.COPIED)
         elif monotonic() < self._leaves_until:
             self.run_worker(self.action_quit())
         else:
             self._leaves_until = monotonic() + _TWICE_S
-            self.notify(words.QUIT_AGAIN, timeout=_TWICE_S)
+            self.notify(strings.QUIT_AGAIN, timeout=_TWICE_S)
 
     def _give_up(self, sentence: str) -> None:
-        self.exit(1, return_code=1, message=Text(f"{words.START_FAILED_TITLE}: {clean(sentence)}"))
+        self.exit(1, return_code=1, message=Text(f"{strings.START_FAILED_TITLE}: {clean(sentence)}"))
 
     def _handle_exception(self, error: Exception) -> None:
-        """The last resort: no traceback on screen, it goes to the log file, which the message names."""
+        """Log the error and name the log file; no traceback reaches the screen."""
         log.error("unexpected error", exc_info=error)
         self._return_code = 1
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
-        self.panic(Text(words.UNEXPECTED.format(file=paths.log_file())))
+        self.panic(Text(strings.UNEXPECTED.format(file=paths.log_file())))
 
 
 def _collect_garbage_again() -> None:
-    """What was imported and loaded so far stays, so that no later collection looks through it while somebody types."""
+    """Keep what is loaded so far out of later collections, which would hold up typing."""
     gc.freeze()
     gc.enable()
 
@@ -231,7 +234,8 @@ def run(
 ) -> int:
     """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
 
-    def build(as_demo: bool) -> EngineProtocol:
+    def build(as_demo: bool) -> EngineApi:
+        """Import and make the engine."""
         from roo_tui.engine import Engine, sample_workspace
         from roo_tui.settings import find_key
 
@@ -248,3 +252,33 @@ def run(
     if app.farewell:
         print(app.farewell)
     return result if result is not None else (app.return_code or 0)
+
+
+log = logging.getLogger(__name__)
+
+_CHECK_S = 2.0
+_GRACE_S = 3.0
+_HUNG_UP = 129
+"""128 and the number of the signal a closed terminal sends."""
+
+
+def watch_terminal(leave: Callable[[], None]) -> None:
+    """Begin to look, if there is a terminal now. `leave` is called from another thread when it is gone.
+
+    The process is ended some seconds later, whatever became of that: all that was shown is on disk.
+    """
+    if _is_there():
+        threading.Thread(target=_watch, args=(leave,), name="terminal watch", daemon=True).start()
+
+
+def _watch(leave: Callable[[], None]) -> None:
+    while _is_there():
+        time.sleep(_CHECK_S)
+    log.warning("the terminal is gone")
+    leave()
+    time.sleep(_GRACE_S)
+    os._exit(_HUNG_UP)
+
+
+def _is_there() -> bool:
+    return sys.__stdin__ is not None and sys.__stdin__.isatty()

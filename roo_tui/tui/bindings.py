@@ -1,17 +1,18 @@
 """Keys, slash completion, footer and palette, all made from the one table of commands."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 
 from textual.binding import Binding, BindingType
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from roo_tui.commands import COMMANDS, Command, Context
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.completion import Suggestion
-from roo_tui.tui.widgets.footer import KeyHint
+from roo_tui.tui.widgets.status_bars import KeyHint
 
 ACTION = "run_command"
 """The action every binding calls, with the command's id."""
-
-_KEY_NAMES = {"escape": "esc", "pageup": "pgup", "pagedown": "pgdn"}
 
 
 def bindings_of(context: Context) -> list[BindingType]:
@@ -31,8 +32,8 @@ def bindings_of(context: Context) -> list[BindingType]:
 
 
 def key_name(key: str) -> str:
-    """Return how a key is written on screen: `^t`, `f1`, `esc`."""
-    return f"^{key.removeprefix('ctrl+')}" if key.startswith("ctrl+") else _KEY_NAMES.get(key, key)
+    """Return how a key is written on screen: `Ctrl+T`, `F1`, `Esc`; a single letter as it is typed."""
+    return key if len(key) == 1 else "+".join(strings.KEY_NAMES.get(part, part.title()) for part in key.split("+"))
 
 
 def keys_of(command: Command) -> str:
@@ -55,3 +56,31 @@ def slash_suggestions(custom: Iterable[tuple[str, str]]) -> Sequence[Suggestion]
     taken = {one.label for one in offered}
     offered += [Suggestion(f"/{name} ", f"/{name}", help) for name, help in custom if f"/{name}" not in taken]
     return offered
+
+
+class CommandProvider(Provider):
+    """Offers the commands of the table; the chat screen runs them."""
+
+    async def discover(self) -> Hits:
+        """Yield every command, for an empty search."""
+        for command in _offered():
+            yield DiscoveryHit(_title(command), self._run(command), text=command.title, help=command.help)
+
+    async def search(self, query: str) -> Hits:
+        """Yield the commands that match what was typed."""
+        matcher = self.matcher(query)
+        for command in _offered():
+            score = matcher.match(f"{command.title} {command.slash}")
+            if score > 0:
+                yield Hit(score, _title(command), self._run(command), text=command.title, help=command.help)
+
+    def _run(self, command: Command) -> Callable[[], Awaitable[None]]:
+        return partial(self.screen.run_action, f"run_command('{command.id}')")
+
+
+def _offered() -> list[Command]:
+    return [command for command in COMMANDS if command.context == "app" and command.id not in ("interrupt", "copy")]
+
+
+def _title(command: Command) -> str:
+    return f"{command.title}  ({keys_of(command)})" if command.keys else command.title

@@ -1,6 +1,6 @@
 """From event to widget: the only class that knows both."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Literal, assert_never
@@ -8,13 +8,15 @@ from typing import Literal, assert_never
 from textual.notifications import SeverityLevel
 
 from roo_tui.domain import events as ev
+from roo_tui.domain.blocks import ToolUse
 from roo_tui.domain.entries import AssistantMessage, Entry
-from roo_tui.domain.views import AnswerRow, Row, ThinkingRow, ToolRow
+from roo_tui.domain.ids import EntryId
+from roo_tui.domain.views import AnswerRow, Row, ThinkingRow, ToolRow, block_key, call_key
+from roo_tui.engine_api import EngineApi
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
-from roo_tui.tui.engine_protocol import EngineProtocol
-from roo_tui.tui.numbers import exact
-from roo_tui.tui.screens.chat import ChatScreen
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import counted
+from roo_tui.tui.screens.chat.display import ChatDisplay
 
 _TEXTS = (ev.BlockText, ev.ToolOutput, ev.CondenseText)
 _LEVELS: dict[str, SeverityLevel] = {"info": "information", "warning": "warning", "error": "error"}
@@ -26,7 +28,7 @@ class Dispatcher:
     It listens from the moment it is made; `run` shows what comes.
     """
 
-    def __init__(self, engine: EngineProtocol, screen: ChatScreen) -> None:
+    def __init__(self, engine: EngineApi, screen: ChatDisplay) -> None:
         self._engine = engine
         self._screen = screen
         self._events = engine.subscribe()
@@ -62,15 +64,15 @@ class Dispatcher:
         match event:
             case ev.TaskOpened():
                 await self._show_task()
-            case ev.EntriesAppended(entries=entries):
-                self._add(entries)
+            case ev.EntriesAppended(entries=entries, block_ids=block_ids):
+                self._add(entries, block_ids)
             case ev.ViewChanged():
                 self._end_streams()
                 self._set_rows(self._rows)
             case ev.TurnStarted():
-                # What the last turn failed with is answered by trying again; its row still says it.
+                # The next turn answers what the last one failed with; its row stays.
                 screen.notices.withdraw(self._failure)
-                screen.show_turn(True)
+                screen.show_work("turn", True)
             case ev.RequestStarted():
                 screen.transcript.set_status(None)
             case ev.BlockStarted():
@@ -86,7 +88,7 @@ class Dispatcher:
             case ev.ToolStarted(call_id=call_id):
                 self._change_call(call_id, "running")
             case ev.ToolOutput(call_id=call_id, text=text):
-                screen.transcript.append_output(_call_key(call_id), text)
+                screen.transcript.append_output(call_key(call_id), text)
             case ev.ToolEnded():
                 pass  # the entry with the result replaces the row
             case ev.QuestionAsked(question=question):
@@ -96,15 +98,15 @@ class Dispatcher:
             case ev.QuestionClosed(question_id=question_id):
                 await screen.questions.close_question(question_id)
             case ev.CondensePending():
-                screen.show_hint(words.CONDENSE_PENDING)
+                screen.show_hint(strings.CONDENSE_PENDING)
             case ev.CondenseStarted():
                 self._summary_length = 0
-                screen.show_condensing(True)
+                screen.show_work("condense", True)
                 screen.show_empty(False)
-                screen.transcript.set_status(f"{words.CONDENSING}  {words.ESC_CANCELS}")
+                screen.transcript.set_status(f"{strings.CONDENSING}  {strings.ESC_CANCELS}")
             case ev.CondenseText(text=text):
                 self._summary_length += len(text)
-                self._arriving[""] = (words.CONDENSING, self._summary_length)
+                self._arriving[""] = (strings.CONDENSING, self._summary_length)
             case ev.CondenseEnded():
                 self._end_condense(event)
             case ev.ContextChanged(use=use):
@@ -130,10 +132,10 @@ class Dispatcher:
         self._arriving.clear()
         self._set_rows(self._rows)
         screen.transcript.set_status(None)
-        screen.show_condensing(False)
+        screen.show_work("condense", False)
         screen.show_header(read.header())
         screen.show_context(read.context_use())
-        screen.show_turn(read.turn_running())
+        screen.show_work("turn", False)
         await screen.show_queue(read.queue())
         await screen.questions.show(read.questions())
         # Showing a conversation does not wait for its tokens to be counted, nor for the model's SDK.
@@ -143,18 +145,32 @@ class Dispatcher:
 
     def _set_rows(self, rows: Sequence[Row]) -> None:
         self._remember_calls(rows, anew=True)
-        self._screen.show_empty(not rows, words.DEMO_TASK if self._engine.read.header().demo else "")
+        self._screen.show_empty(not rows, strings.DEMO_TASK if self._engine.read.header().demo else "")
         self._screen.transcript.set_rows(rows)
 
-    def _add(self, entries: Sequence[Entry]) -> None:
-        if any(isinstance(entry.body, AssistantMessage) for entry in entries):
-            self._drop_live()
+    def _add(self, entries: Sequence[Entry], block_ids: Sequence[str]) -> None:
         rows = self._engine.read.rows_of(entries)
+        for entry in entries:
+            if isinstance(entry.body, AssistantMessage):
+                self._end_streams()
+                self._join(entry.id, entry.body, block_ids, {row.key for row in rows})
+                self._drop_live()
         if rows:
             self._screen.show_empty(False)
             self._end_streams()
             self._remember_calls(rows)
             self._screen.transcript.upsert(rows)
+
+    def _join(
+        self, entry_id: EntryId, answer: AssistantMessage, block_ids: Sequence[str], keys: Container[str]
+    ) -> None:
+        """Let the rows of a stream become those of the answer; what was drawn of them stays."""
+        blocks = (*answer.blocks, *answer.unsent)
+        for index, (block_id, block) in enumerate(zip(block_ids, blocks, strict=False)):
+            called = isinstance(block, ToolUse) and block.id
+            live, key = _live_key(block_id), call_key(called) if called else block_key(entry_id, index)
+            if live in self._live and key in keys and self._screen.transcript.rename(live, key):
+                self._live.discard(live)
 
     def _remember_calls(self, rows: Sequence[Row], *, anew: bool = False) -> None:
         """Keep the rows of calls that are not over: their state changes before their result is there."""
@@ -168,7 +184,7 @@ class Dispatcher:
                     self._calls.pop(row.key, None)
 
     def _change_call(self, call_id: str, state: Literal["waiting", "running"]) -> None:
-        row = self._calls.get(_call_key(call_id))
+        row = self._calls.get(call_key(call_id))
         if row is not None and isinstance(row.body, ToolRow) and row.body.state != state:
             changed = replace(row, body=replace(row.body, state=state))
             self._calls[row.key] = changed
@@ -222,8 +238,8 @@ class Dispatcher:
         """Show how far calls and a summary have arrived: once a batch, not once a fragment."""
         for key, (name, length) in self._arriving.items():
             if not key:
-                text = words.CONDENSING_MORE.format(count=exact(length))
-                self._screen.transcript.set_status(f"{text}  {words.ESC_CANCELS}")
+                text = strings.CONDENSING_MORE.format(count=counted(strings.CHARACTERS, length))
+                self._screen.transcript.set_status(f"{text}  {strings.ESC_CANCELS}")
             elif length:
                 self._screen.transcript.upsert((_arriving_row(key, name, length),))
 
@@ -234,14 +250,14 @@ class Dispatcher:
         if event.what == "request":
             self._drop_live()
         if event.seconds <= 0:
-            self._screen.transcript.set_status(words.CONDENSING if event.what == "condense" else None)
+            self._screen.transcript.set_status(strings.CONDENSING if event.what == "condense" else None)
             return
         # The reason comes last: where the line is too short for all of it, the wait and the way out still show.
-        text = words.RETRY.format(
+        text = strings.RETRY.format(
             seconds=f"{event.seconds:.0f}",
             attempt=event.attempt,
             of=event.of,
-            cancel=words.ESC_CANCELS,
+            cancel=strings.ESC_CANCELS,
             reason=one_line(event.reason, 200),
         )
         self._screen.transcript.set_status(text)
@@ -250,15 +266,15 @@ class Dispatcher:
         self._arriving.pop("", None)
         screen = self._screen
         screen.transcript.set_status(None)
-        screen.show_condensing(False)
+        screen.show_work("condense", False)
         match event.outcome:
             case "condensed":
-                # That one comes near was said before it.
+                # A notice that a condense is near no longer holds.
                 screen.notices.let_go()
             case "refused":
-                screen.tell(words.CONDENSE_REFUSED.format(message=event.message), "warning")
+                screen.tell(strings.CONDENSE_REFUSED.format(message=event.message), "warning")
             case "cancelled":
-                screen.tell(words.CONDENSE_CANCELLED)
+                screen.tell(strings.CONDENSE_CANCELLED)
             case "failed" | "truncated":
                 if event.message:
                     screen.tell(event.message, "warning")
@@ -266,7 +282,7 @@ class Dispatcher:
     def _end_turn(self, event: ev.TurnEnded) -> None:
         self._drop_live()
         screen = self._screen
-        screen.show_turn(False)
+        screen.show_work("turn", False)
         screen.transcript.set_status(None)
         if event.message and event.reason in ("failed", "context_full"):
             self._failure = event.message
@@ -277,12 +293,8 @@ def _live_key(block_id: str) -> str:
     return f"live:{block_id}"
 
 
-def _call_key(call_id: str) -> str:
-    return f"call:{call_id}"
-
-
 def _arriving_row(key: str, tool: str, length: int) -> Row:
-    detail = f"{exact(length)} characters" if length else ""
+    detail = counted(strings.CHARACTERS, length) if length else ""
     return Row(key, 0, ToolRow(call_id="", tool=tool, title="", state="streaming", detail=detail))
 
 

@@ -1,4 +1,4 @@
-"""What was sent before, kept in a small file so that ↑ finds it after a restart too."""
+"""The messages sent so far, kept in a small file so that ↑ finds them after a restart."""
 
 import json
 import logging

@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,11 +14,9 @@ from roo_tui.domain.events import Notice
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.views import AnswerRow, ReductionRow, UserRow
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, engine_on
-from tests.support.scripted_model import Answer, call
+from tests.support.engines import Recorder, bodies, engine_on, path_of
+from tests.support.scripted_model import Answer, ScriptedModel, call
 from tests.support.talks import (
-    Talker,
-    bodies,
     condensed,
     effective,
     long,
@@ -47,7 +44,7 @@ async def condensed_thrice(engine: Engine, recorder: Recorder) -> None:
 async def test_a_resumed_task_sends_the_summary_and_the_new_message_and_nothing_that_was_condensed(
     workspace: Path,
 ) -> None:
-    model = Talker([*answers(2), "ok"])
+    model = ScriptedModel([*answers(2), "ok"])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
@@ -64,7 +61,7 @@ async def test_a_resumed_task_sends_the_summary_and_the_new_message_and_nothing_
 
 @pytest.mark.line("A2")
 async def test_a_rewind_to_before_any_of_several_condenses_finds_the_history_as_it_was(workspace: Path) -> None:
-    model = Talker(answers(6))
+    model = ScriptedModel(answers(6))
     before: dict[str, list[tuple[Visible, ...]]] = {"user": [], "condense": []}
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(6):
@@ -90,14 +87,14 @@ async def test_a_rewind_to_before_any_of_several_condenses_finds_the_history_as_
 
 @pytest.mark.line("A3")
 async def test_after_an_undone_condense_the_originals_and_everything_since_are_sent(workspace: Path) -> None:
-    model = Talker([*answers(4), "ok"])
+    model = ScriptedModel([*answers(4), "ok"])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
         await condensed(engine)
         await recorder.turn("question number 2?")
         await recorder.turn("question number 3?")
-        await engine.undo(next(e.id for e in engine.read.session.task.log.path() if isinstance(e.body, Condense)))
+        await engine.undo(next(e.id for e in path_of(engine) if isinstance(e.body, Condense)))
         await recorder.turn("question number 4?")
     sent = said(model.requests[-1])
     for number in range(4):
@@ -108,7 +105,7 @@ async def test_after_an_undone_condense_the_originals_and_everything_since_are_s
 
 @pytest.mark.line("A4")
 async def test_one_key_takes_a_condense_back_and_the_figure_with_it(workspace: Path) -> None:
-    model = Talker(answers(2))
+    model = ScriptedModel(answers(2))
     async with scripted_app(workspace, model) as screen:
         engine = screen.engine
         for words in ("one", "two"):
@@ -126,22 +123,22 @@ async def test_one_key_takes_a_condense_back_and_the_figure_with_it(workspace: P
 
 
 @pytest.mark.line("A5")
-async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_condenses_and_a_resume(
+async def test_every_message_can_be_scrolled_to_and_found_after_three_condenses_and_a_resume(
     workspace: Path,
 ) -> None:
-    model = Talker(answers(6))
+    model = ScriptedModel(answers(6))
     async with engine_on(workspace, model) as (engine, recorder):
         await condensed_thrice(engine, recorder)
         task = engine.read.header().task_id
     async with scripted_app(workspace, model, task=task) as screen:
         rows = await screen.rows()
-        asked = [row for row in rows if isinstance(row.body, UserRow)]
+        asked = {row.key: row.body.words for row in rows if isinstance(row.body, UserRow)}
         told = [row for row in rows if isinstance(row.body, AnswerRow)]
-        assert [row.body.words for row in asked] == [f"question number {number}?" for number in range(6)]
-        assert len(told) == 6 and not any(row.in_context for row in (*asked, *told))
-        for row in asked:
-            screen.app.chat.transcript.scroll_to_key(row.key)
-            await screen.sees(row.body.words)
+        assert list(asked.values()) == [f"question number {number}?" for number in range(6)]
+        assert len(told) == 6 and not any(row.in_context for row in rows if row.key in asked or row in told)
+        for key, message in asked.items():
+            screen.app.chat.transcript.scroll_to_key(key)
+            await screen.sees(message)
         for number in range(6):
             found = await screen.engine.read.find(f'"answer number {number}"')
             assert [hit.entry_id for hit in found] == [told[number].entry_id]
@@ -149,7 +146,7 @@ async def test_everything_ever_said_can_be_scrolled_to_and_found_after_three_con
 
 @pytest.mark.line("A5a")
 async def test_a_condense_is_a_point_of_its_own_to_rewind_to(workspace: Path) -> None:
-    model = Talker(answers(3))
+    model = ScriptedModel(answers(3))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("question number 0?")
         await recorder.turn("question number 1?")
@@ -167,7 +164,7 @@ async def test_a_condense_is_a_point_of_its_own_to_rewind_to(workspace: Path) ->
 async def test_a_rewind_of_both_past_a_condense_takes_both_or_nothing(workspace: Path, hindrance: str) -> None:
     file = workspace / "plan.txt"
     file.write_text("as found\n")
-    model = Talker([call("write_to_file", path="plan.txt", content="as written\n"), *answers(2)])
+    model = ScriptedModel([call("write_to_file", path="plan.txt", content="as written\n"), *answers(2)])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("write it")
         await recorder.turn("and then?")
@@ -198,7 +195,7 @@ def _refuse_moves(connection: sqlite3.Connection) -> None:
 async def test_what_is_stored_grows_by_a_summary_for_each_condense_and_nothing_old_is_written_again(
     workspace: Path,
 ) -> None:
-    model = Talker(answers(10))
+    model = ScriptedModel(answers(10))
     sizes = []
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(5):
@@ -214,7 +211,7 @@ async def test_what_is_stored_grows_by_a_summary_for_each_condense_and_nothing_o
     assert max(sizes) < 1.5 * min(sizes)
 
 
-def _stored() -> list[tuple[Any, ...]]:
+def _stored() -> list[tuple[int, int | None, int, str]]:
     with sqlite3.connect(paths.database_file()) as connection:
         found = connection.execute("SELECT id, parent_id, at_ms, body FROM entries ORDER BY id").fetchall()
     connection.close()
@@ -224,7 +221,7 @@ def _stored() -> list[tuple[Any, ...]]:
 @pytest.mark.line("A6")
 async def test_a_coming_condense_is_announced_once_with_where_and_how_to_put_it_off(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 50})
-    model = Talker([*answers(1), *["short"] * 6], info=small(100_000))
+    model = ScriptedModel([*answers(1), *["short"] * 6], info=small(100_000))
     model.tokens = lambda request: 38_000 if len(model.requests) == 1 else 41_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
@@ -242,12 +239,12 @@ TODOS = "[x] read the old parser\n[-] move it to src/new.py\n[ ] run the tests"
 REQUEST = 'Move the parser to "src/new.py", then run the tests; keep {braces} and [brackets].'
 
 
-def mid_task(workspace: Path) -> Talker:
+def mid_task(workspace: Path) -> ScriptedModel:
     """A model whose third request in the first turn comes at a context that is due to be condensed."""
     (workspace / "old.py").write_text("\n".join(f"value_{number} = {number}" for number in range(900)))
     settings.save({"context.threshold_percent": 60})
-    script: list[Answer] = [call("update_todo_list", todos=TODOS), call("read_file", path="old.py"), "Moved.", "Next."]
-    return Talker(script, info=small(16_000))
+    plan, read = call("update_todo_list", todos=TODOS), call("read_file", path="old.py")
+    return ScriptedModel([plan, read, "Moved.", "Next."], info=small(16_000))
 
 
 @pytest.mark.line("A7", "A10")
@@ -293,13 +290,12 @@ async def test_rules_in_the_request_after_a_condense_are_those_on_disk(workspace
 
 
 @pytest.mark.line("A8")
-async def test_the_first_request_is_found_in_the_request_after_five_condenses(workspace: Path) -> None:
-    """Pinned, a first message goes along word for word, whatever the summaries say."""
+async def test_a_first_request_when_pinned_is_found_word_for_word_after_five_condenses(workspace: Path) -> None:
     first = "Build the shed by docs/plan.md: oak, 2 x 3 metres, no nails."
-    model = Talker(answers(7))
+    model = ScriptedModel(answers(7))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn(first)
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         await engine.pin(next(entry.id for entry in path if isinstance(entry.body, UserMessage)))
         for number in range(5):
             await recorder.turn(f"question number {number}?")

@@ -12,10 +12,10 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import FailureRow, ReductionRow
 from roo_tui.engine import Engine
 from roo_tui.llm import retry
-from roo_tui.tui.widgets.rows.reduction import reduction_sketch
-from tests.support.engines import engine_on
-from tests.support.scripted_model import SUMMARY, call, overflow
-from tests.support.talks import Talker, bodies, condensed, long, said, small, summarising, talking
+from roo_tui.tui.widgets.rows import kind_of
+from tests.support.engines import bodies, engine_on
+from tests.support.scripted_model import SUMMARY, ScriptedModel, call, overflow
+from tests.support.talks import condensed, long, said, small, summarising, talking
 
 
 def reductions(engine: Engine) -> list[object]:
@@ -24,13 +24,13 @@ def reductions(engine: Engine) -> list[object]:
 
 @pytest.mark.line("B12")
 @pytest.mark.parametrize("summary", [SUMMARY, ""], ids=["too little", "failed"])
-async def test_a_condense_that_does_not_help_is_not_repeated_before_something_new_is_said(
+async def test_a_condense_that_does_not_help_is_not_repeated_before_a_new_message(
     workspace: Path, summary: str
 ) -> None:
     """The provider counts 70,000 tokens that no condense can lower; the threshold is at 50,000."""
     settings.save({"context.threshold_percent": 50})
     broken = ModelError("Bad request", status=400, code="invalid_request_error")
-    model = Talker([long(1), long(2), broken, broken, "at last", "ok"], summary=summary)
+    model = ScriptedModel([long(1), long(2), broken, broken, "at last", "ok"], summary=summary)
     model.tokens = lambda request: 70_000 if len(talking(model)) > 1 else 20_000
     async with engine_on(workspace, model) as (engine, recorder):
         for words, asked in (("one", 0), ("two", 0), ("three", 1), ("", 1), ("", 1), ("four", 2)):
@@ -52,7 +52,7 @@ async def test_a_condense_that_does_not_help_is_not_repeated_before_something_ne
     ids=["fits as stated", "stated too small by far", "unbelievable", "something else"],
 )
 async def test_an_error_that_cannot_be_an_overflow_is_shown_as_it_is(workspace: Path, error: ModelError) -> None:
-    model = Talker([long(1), error])
+    model = ScriptedModel([long(1), error])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         end = await recorder.turn("two")
@@ -68,7 +68,7 @@ async def test_a_result_larger_than_the_free_space_is_kept_whole_shown_cut_and_c
 ) -> None:
     whole = "".join(f"line {number} of many\n" for number in range(1_900))
     (workspace / "big.txt").write_text(whole)
-    model = Talker([long(1), call("read_file", "c1", path="big.txt"), "Seen.", "Fine."], info=small(14_000))
+    model = ScriptedModel([long(1), call("read_file", "c1", path="big.txt"), "Seen.", "Fine."], info=small(14_000))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         assert (await recorder.turn("read it")).reason == "completed"
@@ -85,7 +85,7 @@ async def test_a_result_larger_than_the_free_space_is_kept_whole_shown_cut_and_c
 async def test_rules_that_alone_fill_the_window_are_one_error_and_no_call(workspace: Path, auto: bool) -> None:
     settings.save({"context.auto_condense": auto})
     (workspace / "AGENTS.md").write_text("Never do this, always do that. " * 1_500)
-    model = Talker(info=small(12_000))
+    model = ScriptedModel(info=small(12_000))
     async with engine_on(workspace, model) as (engine, recorder):
         end = await recorder.turn("hello")
         assert end.reason == "context_full"
@@ -98,7 +98,7 @@ async def test_rules_that_alone_fill_the_window_are_one_error_and_no_call(worksp
 @pytest.mark.line("B15")
 async def test_rules_that_alone_reach_the_threshold_are_named_once_and_nothing_is_condensed(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 5})
-    model = Talker([long(1), long(2), long(3)], info=small(40_000))
+    model = ScriptedModel([long(1), long(2), long(3)], info=small(40_000))
     async with engine_on(workspace, model) as (engine, recorder):
         for words in ("one", "two", "three"):
             assert (await recorder.turn(words)).reason == "completed"
@@ -110,7 +110,7 @@ async def test_rules_that_alone_reach_the_threshold_are_named_once_and_nothing_i
 @pytest.mark.line("B16")
 async def test_after_three_condenses_with_hardly_anything_between_them_it_stops_and_asks(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 50})
-    model = Talker([long(9), *["short"] * 8])
+    model = ScriptedModel([long(9), *["short"] * 8])
     model.tokens = lambda request: 70_000
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(8):
@@ -127,7 +127,7 @@ async def test_after_three_condenses_with_hardly_anything_between_them_it_stops_
 async def test_a_condense_that_leaves_more_than_half_of_the_threshold_is_marked_in_its_row(
     workspace: Path, reported: int, marked: bool
 ) -> None:
-    model = Talker([long(1), long(2)])
+    model = ScriptedModel([long(1), long(2)])
     model.tokens = lambda request: reported
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
@@ -155,7 +155,7 @@ async def test_the_first_condense_fires_at_the_first_request_that_reaches_the_fi
     workspace: Path, general: int, own: int, trigger: int
 ) -> None:
     settings.save({"context.threshold_percent": general, "profiles.default.threshold_percent": own})
-    model = Talker([long(1), "short", "short", "short"], info=small(1_000_000, 8_192))
+    model = ScriptedModel([long(1), "short", "short", "short"], info=small(1_000_000, 8_192))
     reported = [20_000, trigger - 900, trigger - 50, 1_000]
     model.tokens = lambda request: reported[min(len(talking(model)), 4) - 1]
     async with engine_on(workspace, model) as (engine, recorder):
@@ -177,7 +177,7 @@ async def test_switched_off_no_model_is_asked_and_a_truncation_that_offers_a_con
     workspace: Path, said_by: str
 ) -> None:
     settings.save({"context.auto_condense": False})
-    model = Talker([*map(long, range(5)), "Done."], info=small(12_000))
+    model = ScriptedModel([*map(long, range(5)), "Done."], info=small(12_000))
     if said_by == "the provider":
         model.answers.insert(3, overflow(13_000, 12_000))
     async with engine_on(workspace, model) as (engine, recorder):
@@ -185,7 +185,7 @@ async def test_switched_off_no_model_is_asked_and_a_truncation_that_offers_a_con
             assert (await recorder.turn(f"message {number}")).reason == "completed"
         assert set(reductions(engine)) == {Truncation} and not recorder.of(CondenseStarted)
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, ReductionRow))
-        offered = reduction_sketch(row, expanded=False).title
+        offered = kind_of(row).view(row, False, "").title
         assert offered is not None and "condense instead" in [hint.label for hint in offered.hints]
         await engine.undo()
         assert "message 1" in str(await engine.read.export("effective", "json"))
@@ -202,7 +202,7 @@ async def test_a_retry_that_waits_is_cancelled_at_once(
     monkeypatch.setattr(retry.with_retries, "__defaults__", ((3_600.0,), *others))
     monkeypatch.setattr(retry, "LONGEST_WAIT_S", 3_600.0)
     busy = ModelError("Overloaded", status=529, retryable=True)
-    model = Talker([long(1), long(2), busy], summary=busy)
+    model = ScriptedModel([long(1), long(2), busy], summary=busy)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -225,7 +225,7 @@ async def test_nothing_is_tried_again_more_than_three_times(
     _, *rest = retry.with_retries.__defaults__ or ()
     monkeypatch.setattr(retry.with_retries, "__defaults__", ((0.0,) * len(retry.WAITS_S), *rest))
     busy = ModelError("Overloaded", status=529, retryable=True)
-    model = Talker([long(1), long(2), *[busy] * 20], summary=busy)
+    model = ScriptedModel([long(1), long(2), *[busy] * 20], summary=busy)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -242,7 +242,7 @@ async def test_a_request_the_provider_keeps_finding_too_long_is_reduced_at_most_
     """Each time the provider names a smaller window, which a truncation would reach."""
     settings.save({"context.auto_condense": False})
     refusals = [overflow(window + 1, window) for window in (40_000, 30_000, 16_000, 10_000, 8_000, 7_000)]
-    model = Talker([*map(long, range(20)), *refusals])
+    model = ScriptedModel([*map(long, range(20)), *refusals])
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(20):
             await recorder.turn(f"message {number}")

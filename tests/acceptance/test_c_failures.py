@@ -1,22 +1,22 @@
-"""A condense that fails, on the real engine: nothing is lost, nobody is stuck, the figures are right."""
+"""A condense that fails, on the real engine: nothing is lost, the user is never stuck, the figures are right."""
 
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from roo_tui import settings
 from roo_tui.context.window.tokens import TokenCounter
+from roo_tui.domain.blocks import Block
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Truncation
 from roo_tui.domain.previews import CondenseRequest
-from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, Request
+from roo_tui.domain.requests import Request
 from roo_tui.domain.views import FailureRow
-from roo_tui.tui.widgets.rows.notes import failure_sketch
-from tests.support.engines import engine_on
-from tests.support.scripted_model import SUMMARY, Answer, call, overflow
-from tests.support.talks import Talker, bodies, condensed, effective, long, said, small, summarising, talking
+from roo_tui.tui.widgets.rows import kind_of
+from tests.support.engines import bodies, engine_on, path_of
+from tests.support.scripted_model import SUMMARY, Answer, ScriptedModel, call, overflow
+from tests.support.talks import condensed, effective, long, said, small, summarising, talking
 
 COUNTER = TokenCounter()
 BROKEN = ModelError("Internal server error", status=500, code="api_error", body='{"type": "error"}')
@@ -28,7 +28,7 @@ async def test_after_an_overflow_by_any_amount_the_turn_goes_on_without_a_step_b
     workspace: Path, times: int
 ) -> None:
     """The provider finds out that its window is this many times smaller than the history."""
-    model = Talker(
+    model = ScriptedModel(
         list(map(long, range(12))),
         info=small(60_000),
         summary=lambda r: SUMMARY if "nine of these" in str(r) else "Notes.",
@@ -36,7 +36,7 @@ async def test_after_an_overflow_by_any_amount_the_turn_goes_on_without_a_step_b
     async with engine_on(workspace, model) as (engine, recorder):
         for number in range(12):
             await recorder.turn(f"message {number}")
-        entries = engine.read.session.task.log.path()
+        entries = path_of(engine)
         used = engine.read.context_use().used
         window = max(used // times, 12_000)
         model.answers[:] = [overflow(used + 200, window), "Going on."]
@@ -45,14 +45,14 @@ async def test_after_an_overflow_by_any_amount_the_turn_goes_on_without_a_step_b
         assert end.reason == "completed" and engine.read.context_use().window == window
         (marker,) = bodies(engine, Condense)
         assert marker.figures.trigger == "forced"
-        assert engine.read.session.task.log.path()[: len(entries)] == entries
+        assert path_of(engine)[: len(entries)] == entries
         await engine.undo()
         assert "message 0" in str(effective(engine))
 
 
 @pytest.mark.line("C25")
 async def test_a_summary_that_is_not_smaller_changes_nothing_and_its_row_shows_both_counts(workspace: Path) -> None:
-    model = Talker(["short", "short"], summary=SUMMARY + long(1))
+    model = ScriptedModel(["short", "short"], summary=SUMMARY + long(1))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -73,18 +73,10 @@ async def test_the_figure_after_a_condense_is_what_the_provider_counts_next(work
     def counted(request: Request) -> int:
         return round(factor * COUNTER.count_request(request.system, request.tools, request.messages))
 
-    class Billed(Talker):
-        async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-            written = 0
-            async for event in super().stream(request):
-                match event:
-                    case BlockClosed(block=block):
-                        written += round(factor * COUNTER.count_block(block))
-                    case Finished(usage=usage):
-                        event = replace(event, usage=replace(usage, output_tokens=written))
-                yield event
+    def written(blocks: Sequence[Block]) -> int:
+        return round(factor * COUNTER.count_blocks(blocks))
 
-    model = Billed([long(1), long(2), "ok"], tokens=counted)
+    model = ScriptedModel([long(1), long(2), "ok"], tokens=counted, written=written)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -104,7 +96,7 @@ async def test_the_figure_after_a_condense_is_what_the_provider_counts_next(work
 async def test_after_a_failed_summary_the_history_is_as_it_was_and_is_sent_whole(
     workspace: Path, answer: Answer
 ) -> None:
-    model = Talker([long(1), long(2), "ok"], summary=answer)
+    model = ScriptedModel([long(1), long(2), "ok"], summary=answer)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("message 0")
         await recorder.turn("message 1")
@@ -122,7 +114,7 @@ async def test_after_a_failed_summary_the_history_is_as_it_was_and_is_sent_whole
 @pytest.mark.line("C28")
 async def test_after_a_failed_automatic_condense_every_way_out_by_hand_works(workspace: Path) -> None:
     settings.save({"context.threshold_percent": 50, "context.fallback": "error"})
-    model = Talker([long(1), long(1), "three.", "four."], summary=BROKEN)
+    model = ScriptedModel([long(1), long(1), "three.", "four."], summary=BROKEN)
     model.tokens = lambda request: 60_000 if len(talking(model)) == 2 else 20_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("message 0 " + long(0))
@@ -156,7 +148,7 @@ async def test_after_a_server_error_its_row_offers_a_retry_and_another_model_and
 ) -> None:
     """Due by percentage alone: there is room for the request."""
     settings.save({"context.threshold_percent": 50})
-    model = Talker([long(1), "two.", "three."], summary=BROKEN)
+    model = ScriptedModel([long(1), "two.", "three."], summary=BROKEN)
     model.tokens = lambda request: 60_000 if len(talking(model)) == 2 else 20_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("message 0 " + long(0))
@@ -166,7 +158,7 @@ async def test_after_a_server_error_its_row_offers_a_retry_and_another_model_and
         assert "message 0" in said(talking(model)[-1])
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow))
         assert "HTTP status: 500" in row.body and '{"type": "error"}' in row.body
-        title = failure_sketch(row, expanded=False).title
+        title = kind_of(row).view(row, False, "").title
         assert title is not None and {"retry", "other model"} <= {hint.label for hint in title.hints}
         model.summary = SUMMARY
         await condensed(engine)

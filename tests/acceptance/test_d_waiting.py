@@ -12,12 +12,9 @@ from roo_tui.domain.entries import UserMessage
 from roo_tui.domain.events import CondenseEnded, CondenseStarted, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed
 from roo_tui.domain.views import UserRow
-from tests.support.engines import engine_on
-from tests.support.scripted_model import SUMMARY, Answer, Hang, call
+from tests.support.engines import bodies, engine_on
+from tests.support.scripted_model import SUMMARY, Reply, ScriptedModel, call, hang
 from tests.support.talks import (
-    Talker,
-    asks_for_summary,
-    bodies,
     effective,
     long,
     said,
@@ -28,22 +25,9 @@ from tests.support.talks import (
 )
 
 
-def waits_for(gate: asyncio.Event, then: str = SUMMARY) -> "GatedModel":
-    return GatedModel([long(1), long(2), "ok", "ok", "ok", "ok"], summary=then, gate=gate)
-
-
-class GatedModel(Talker):
-    """A model whose summaries wait until a gate is opened."""
-
-    def __init__(self, answers: list[Answer], *, summary: str, gate: asyncio.Event) -> None:
-        super().__init__(answers, summary=summary)
-        self.gate = gate
-
-    async def stream(self, request):
-        async for event in super().stream(request):
-            yield event
-            if asks_for_summary(request):
-                await self.gate.wait()
+def waits_for(gate: asyncio.Event, then: str = SUMMARY) -> ScriptedModel:
+    """Return a model whose summaries wait until a gate is opened."""
+    return ScriptedModel([long(1), long(2), "ok", "ok", "ok", "ok"], summary=Reply(then, until=gate))
 
 
 @pytest.mark.line("D30")
@@ -52,18 +36,18 @@ async def test_a_condense_that_does_not_answer_is_ended_and_nothing_is_changed(
     workspace: Path, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The summary never ends: that the engine is idle again is what is to be shown."""
-    hang = Hang("<summary>Half of a")
+    hanging = hang("<summary>Half of a")
     if by == "the time limit":
         settings.save({"context.condense_time_limit_s": 1})
         at_once, patient = asyncio.timeout, 1
         monkeypatch.setattr(asyncio, "timeout", lambda seconds: at_once(0.05 if seconds == patient else seconds))
-    model = Talker([long(1), long(2), "ok"], summary=hang)
+    model = ScriptedModel([long(1), long(2), "ok"], summary=hanging)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
         seen, used = effective(engine), engine.read.context_use().used
         await engine.condense()
-        await hang.reached.wait()
+        await hanging.reached.wait()
         if by == "escape":
             engine.cancel()
         await engine.idle()
@@ -111,7 +95,7 @@ async def test_the_event_loop_keeps_turning_while_a_long_history_is_prepared_for
     ]
     file = tmp_path / "long.json"
     file.write_text(json.dumps(messages))
-    model = Talker(["ok"], info=small(2_000_000))
+    model = ScriptedModel(["ok"], info=small(2_000_000))
     longest = 0.0
 
     async def turning() -> None:
@@ -137,16 +121,16 @@ async def test_the_event_loop_keeps_turning_while_a_long_history_is_prepared_for
 @pytest.mark.line("D32")
 async def test_after_a_cancelled_condense_and_a_restart_no_file_and_no_message_differs(workspace: Path) -> None:
     (workspace / "a.txt").write_text("as found\n")
-    hang = Hang("<summary>Half of a")
-    script: list[Answer] = [call("write_to_file", path="a.txt", content="as written\n"), long(1), long(2), "ok"]
-    model = Talker(script, summary=hang)
+    hanging = hang("<summary>Half of a")
+    written = call("write_to_file", path="a.txt", content="as written\n")
+    model = ScriptedModel([written, long(1), long(2), "ok"], summary=hanging)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("write it")
         await recorder.turn("and then?")
         task = engine.read.header().task_id
         seen, used = effective(engine), engine.read.context_use().used
         await engine.condense()
-        await hang.reached.wait()
+        await hanging.reached.wait()
         engine.cancel()
         await engine.idle()
     (workspace / "mine.txt").write_text("made between\n")

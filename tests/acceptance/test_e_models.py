@@ -9,9 +9,9 @@ from roo_tui import settings
 from roo_tui.domain.blocks import Text, Thinking
 from roo_tui.domain.markers import Condense
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, allow_all, engine_on
-from tests.support.scripted_model import Answer
-from tests.support.talks import Talker, bodies, condensed, long, said, summarising
+from tests.support.engines import Recorder, allow_all, bodies, engine_on
+from tests.support.scripted_model import ScriptedModel
+from tests.support.talks import condensed, long, said, summarising
 
 
 @pytest.mark.line("E35")
@@ -20,10 +20,9 @@ async def test_the_chosen_model_condenses_and_the_conversations_own_takes_the_ne
 ) -> None:
     """Both models refuse what their API would: another model's reasoning, for one."""
     settings.save({"profiles.writer.model": "writer", "context.condense_profile": "writer"})
-    thoughts: list[Answer] = [
-        [Thinking("Let me see.", "signed", "scripted", "scripted"), Text(long(n))] for n in range(2)
-    ]
-    chat, writer = Talker([*thoughts, "next", "after"]), Talker()
+    thought = Thinking("Let me see.", "signed", "scripted", "scripted")
+    chat = ScriptedModel([[thought, Text(long(0))], [thought, Text(long(1))], "next", "after"])
+    writer = ScriptedModel()
     writer.info = replace(writer.info, id="writer", provider="another")
     engine = Engine(
         workspace,
@@ -50,7 +49,7 @@ async def test_the_chosen_model_condenses_and_the_conversations_own_takes_the_ne
 @pytest.mark.line("E36")
 async def test_a_profiles_threshold_is_used_from_the_moment_it_is_chosen(workspace: Path) -> None:
     settings.save({"profiles.early.model": "claude-sonnet-5-5", "profiles.early.threshold_percent": 30})
-    model = Talker([long(1), long(2), "ok"])
+    model = ScriptedModel([long(1), long(2), "ok"])
     model.tokens = lambda request: 40_000
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")

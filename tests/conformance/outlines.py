@@ -4,7 +4,7 @@ import asyncio
 import re
 from typing import Any
 
-from roo_tui.context.condense.attachments import FoldedFiles, fold
+from roo_tui.context.condense.folded_files import FoldedFiles, fold
 from roo_tui.outline.signatures import outline
 from tests.conformance import words
 from tests.conformance.folding import grammar_of, may_be_outlined, must_be_outlined, parses, text_of_file

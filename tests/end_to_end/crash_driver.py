@@ -28,7 +28,7 @@ from roo_tui.engine import Engine, tool_calls
 from roo_tui.store import Store
 from roo_tui.store.checkpoints import Checkpoints
 from roo_tui.tools.registry import specs
-from tests.support.engines import Recorder, allow_all
+from tests.support.engines import Recorder, allow_all, session_of
 from tests.support.scripted_model import ScriptedModel
 
 STORE_WRITES = ("append", "save_draft", "move_head", "enqueue", "put_blob", "set_value", "set_title", "create_task")
@@ -142,7 +142,7 @@ async def resume(folder: Path, acknowledged: set[int]) -> dict[str, Any]:
         return {"lost": sorted(acknowledged), "task": False}
     await engine.open_task(latest)
     assert engine.read.session is not None
-    log = engine.read.session.task.log
+    log = session_of(engine).task.log
     lost = sorted(acknowledged - {entry.id for entry in log.entries})
     queue = len(engine.read.queue())
     end = await recorder.turn("and now?")

@@ -14,8 +14,8 @@ import pytest
 from roo_tui import cli, paths
 from roo_tui.domain.entries import UserMessage
 from roo_tui.store import open_store
-from tests.support.messages_server import answer, cut, refusal, text, tool_call
-from tests.support.serving import serving, without_waits
+from tests.support.engines import without_waits
+from tests.support.messages_server import answer, cut, refusal, serving, text, tool_call
 
 Run = Callable[..., tuple[int, str, str]]
 DONE = answer(text("All done."))
@@ -62,7 +62,7 @@ def test_without_a_key_the_sentence_says_where_to_put_one(program: Run, monkeypa
 @pytest.mark.parametrize(
     ("status", "advice"), [(401, "Check the API key"), (403, "permissions"), (404, "model's name"), (400, "details")]
 )
-def test_what_a_provider_refuses_is_told_and_the_words_are_kept(program: Run, status: int, advice: str) -> None:
+def test_a_providers_refusal_is_shown_and_the_message_is_kept(program: Run, status: int, advice: str) -> None:
     with serving(otherwise=refusal(status, message="It said [/no]")) as server:
         code, _, err = program("-p", "precious words")
         assert len(server.requests) == 1
@@ -71,7 +71,7 @@ def test_what_a_provider_refuses_is_told_and_the_words_are_kept(program: Run, st
     assert "precious words" in effective(program)
 
 
-def test_a_dead_server_is_tried_four_times_and_the_words_are_kept(program: Run) -> None:
+def test_a_dead_server_is_tried_four_times_and_the_message_is_kept(program: Run) -> None:
     with serving() as server:
         url = server.url
     os.environ["ANTHROPIC_BASE_URL"] = url

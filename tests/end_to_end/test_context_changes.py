@@ -13,10 +13,9 @@ from roo_tui.domain.events import CondenseEnded, CondenseText
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import ToolRow
 from roo_tui.engine import Engine
-from tests.support.engines import Recorder, allow_all
+from tests.support.engines import Recorder, allow_all, path_of, without_waits
 from tests.support.messages_server import MessagesServer, Step, answer, hang, refusal, text, tool_call
 from tests.support.scripted_model import SUMMARY
-from tests.support.serving import without_waits
 
 LONG = answer(text("A long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})
 OTHER = answer(text("Another long answer. " * 400), usage={"input_tokens": 4_000, "output_tokens": 1_600})
@@ -61,7 +60,7 @@ def markers(engine: Engine) -> list[object]:
     """Return the kinds of the markers of the open task, oldest first."""
     assert engine.read.session is not None
     kinds = (Condense, CondenseFailed, Truncation)
-    return [type(entry.body) for entry in engine.read.session.task.log.path() if isinstance(entry.body, kinds)]
+    return [type(entry.body) for entry in path_of(engine) if isinstance(entry.body, kinds)]
 
 
 async def condensed(engine: Engine, recorder: Recorder) -> CondenseEnded:
@@ -73,7 +72,7 @@ async def condensed(engine: Engine, recorder: Recorder) -> CondenseEnded:
 
 @pytest.mark.line("C23")
 async def test_a_window_the_provider_states_forces_a_condense_and_the_request_is_made_again(tmp_path: Path) -> None:
-    steps = [LONG, OTHER, too_long(9_000, 8_000), SUMMARISED, SHORT]
+    steps: list[Step] = [LONG, OTHER, too_long(9_000, 8_000), SUMMARISED, SHORT]
     async with session(tmp_path, *steps) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -131,7 +130,7 @@ async def test_escape_in_the_middle_of_a_condense_hangs_up_and_changes_nothing(t
 
 
 @pytest.mark.line("D33")
-async def test_words_typed_during_a_condense_are_sent_once_after_it(tmp_path: Path) -> None:
+async def test_a_message_typed_during_a_condense_is_sent_once_after_it(tmp_path: Path) -> None:
     async with session(tmp_path, LONG, OTHER, SUMMARISED, SHORT) as (engine, recorder, server):
         await recorder.turn("one")
         await recorder.turn("two")
@@ -153,7 +152,7 @@ async def pages(engine: Engine, more: int) -> None:
     await engine._runtime.store._database.run(limit)
 
 
-async def test_a_result_that_could_not_be_stored_is_said_to_be_lost_and_the_call_is_not_made_again(
+async def test_a_result_that_could_not_be_stored_is_reported_as_lost_and_the_call_is_not_made_again(
     tmp_path: Path,
 ) -> None:
     marking = tool_call("execute_command", {"command": "echo ran >> ran.txt; head -c 900000 /dev/urandom | base64"})
@@ -170,7 +169,7 @@ async def test_a_result_that_could_not_be_stored_is_said_to_be_lost_and_the_call
     assert (tmp_path / "ran.txt").read_text() == "ran\n"
 
 
-async def test_words_that_cannot_be_stored_are_refused_with_the_reason(tmp_path: Path) -> None:
+async def test_a_message_that_cannot_be_stored_is_refused_with_the_reason(tmp_path: Path) -> None:
     async with session(tmp_path, SHORT) as (engine, recorder, server):
         await pages(engine, 0)
         with pytest.raises(StoreError, match="disk is full"):

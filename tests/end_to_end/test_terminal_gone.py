@@ -1,4 +1,4 @@
-"""The program ends when its terminal does, also where nobody sends it a signal."""
+"""The program ends when its terminal does, also where it gets no signal."""
 
 import os
 import pty

@@ -20,7 +20,7 @@ from roo_tui.domain.entries import AssistantMessage, Body, CallFacts, CallRecord
 from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.markers import Condense, Reduction, Truncation
 from roo_tui.store.exchange.roo_code import RooTask, from_tagged, is_task, read_task
-from tests.support.engines import engine_on
+from tests.support.engines import engine_on, path_of
 from tests.support.histories import History
 from tests.support.scripted_model import ScriptedModel
 from tests.support.tagged_export import to_tagged
@@ -91,7 +91,7 @@ def test_messages_keep_their_blocks_and_tell_what_was_typed_called_and_paid():
     assert results.calls == (CallRecord("call_1", "read_file", CallFacts("read", "shelf.txt", full_content=True)),)
 
 
-def test_results_told_as_text_are_nobodys_typed_words():
+def test_results_told_as_text_are_not_typed_messages():
     task = read_task(TASKS / "text_tools")
     assert task.title == "Count the jars."
     told = task.bodies[2]
@@ -229,7 +229,7 @@ async def test_an_imported_task_opens_goes_on_and_sends_only_what_roo_code_would
     model = ScriptedModel(["Gladly."])
     async with engine_on(tmp_path, model) as (engine, recorder):
         await engine.open_task(await engine.import_file(TASKS / "condensed", form))
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert [entry.at_ms for entry in path] == list(read_task(TASKS / "condensed").times)
         end = await recorder.turn("Go on.")
     assert end.reason == "completed"

@@ -3,16 +3,16 @@
 import pytest
 
 from roo_tui.domain import events as ev
-from roo_tui.domain.entries import QueuedMessage
+from roo_tui.domain.blocks import Text, Thinking, ToolUse
+from roo_tui.domain.entries import AssistantMessage, QueuedMessage
 from roo_tui.domain.errors import CommandRefused, MissingKey, WouldOverwrite
-from roo_tui.domain.views import AnswerRow, ReductionRow, Row, UserRow
-from roo_tui.tui import words
+from roo_tui.domain.views import AnswerRow, ReductionRow, Row, ThinkingRow, ToolRow, UserRow
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.approval import ApprovalPanel
-from roo_tui.tui.widgets.footer import Footer
-from roo_tui.tui.widgets.header import HeaderBar
-from roo_tui.tui.widgets.todo_list import TodoList
-from tests.support.fake_engine import T0, TASK, FakeEngine
+from roo_tui.tui.widgets.dock import TodoList
+from roo_tui.tui.widgets.status_bars import Footer, HeaderBar
 from tests.support.screen import APPROVAL, CHOICE, started
+from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 
 async def test_enter_sends_and_ctrl_j_starts_a_new_line() -> None:
@@ -91,7 +91,7 @@ async def test_a_message_typed_while_a_turn_runs_is_queued_and_can_be_edited_and
     async with started() as screen:
         screen.engine.begin_turn()
         await screen.settle()
-        assert words.PROMPT_QUEUE in screen.text()
+        assert strings.PROMPT_QUEUE in screen.text()
         for text in ("also this", "and that"):
             await screen.type(text)
             await screen.press("enter")
@@ -205,7 +205,7 @@ async def test_a_path_at_the_beginning_is_a_message() -> None:
 
 
 async def test_what_the_engine_refuses_becomes_a_notice_with_its_words_unparsed() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["condense"] = CommandRefused("There is [nothing] to condense.")
     async with started(engine) as screen:
         await screen.press("ctrl+t")
@@ -213,7 +213,7 @@ async def test_what_the_engine_refuses_becomes_a_notice_with_its_words_unparsed(
 
 
 async def test_a_message_that_could_not_be_sent_returns_to_the_prompt() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["submit"] = CommandRefused("The task is read-only.")
     async with started(engine) as screen:
         await screen.type("hello")
@@ -223,12 +223,12 @@ async def test_a_message_that_could_not_be_sent_returns_to_the_prompt() -> None:
 
 
 async def test_without_a_key_the_demo_is_offered_and_the_words_are_kept() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["submit"] = MissingKey("No key was found.")
     async with started(engine) as screen:
         await screen.type("hello")
         await screen.press("enter")
-        assert words.NO_KEY_TITLE in screen.text()
+        assert strings.NO_KEY_TITLE in screen.text()
         await screen.press("enter")
         await screen.settle()
         assert screen.prompt == "hello"
@@ -342,20 +342,21 @@ async def test_condensing_shows_in_header_transcript_and_footer_and_typing_goes_
         screen.engine.emit(ev.CondenseText(TASK, "c1", "some of the summary"))
         await screen.settle()
         assert screen.prompt == "typed while it condenses"
-        assert words.CONDENSING in screen.text(screen.chat.query_one(HeaderBar))
-        assert words.CONDENSING in screen.text(screen.chat.transcript)
-        assert words.CONDENSING in screen.text(screen.chat.query_one(Footer))
+        assert strings.CONDENSING in screen.text(screen.chat.query_one(HeaderBar))
+        assert strings.CONDENSING in screen.text(screen.chat.transcript)
+        assert strings.CONDENSING in screen.text(screen.chat.query_one(Footer))
         await screen.press("escape")
         assert screen.called("cancel") == [()]
         screen.engine.emit(ev.CondenseEnded(TASK, "c1", "cancelled"))
         await screen.settle()
-        assert words.CONDENSING not in screen.text()
+        assert strings.CONDENSING not in screen.text()
 
 
 async def test_a_condense_takes_away_the_sentence_that_one_is_near_but_no_warning() -> None:
     async with started() as screen:
-        for level, stays in (("info", False), ("warning", True)):
-            screen.engine.emit(ev.Notice(TASK, level, "It will be condensed soon."))
+        near = "It will be condensed soon."
+        for notice, stays in ((ev.Notice(TASK, "info", near), False), (ev.Notice(TASK, "warning", near), True)):
+            screen.engine.emit(notice)
             await screen.settle()
             assert "condensed soon" in screen.text()
             screen.engine.emit(ev.CondenseStarted(TASK, "c1", "automatic", 148_210))
@@ -381,26 +382,80 @@ async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
         screen.engine.begin_turn()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 3.0, "Overloaded"))
         await screen.settle()
-        assert "Trying again in 3 s (2 of 3)  esc cancels  Overloaded" in screen.text()
+        assert "Trying again in 3 s (2 of 3)  Esc cancels  Overloaded" in screen.text()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 0, "Overloaded"))
         await screen.settle()
         assert "Trying again" not in screen.text()
 
 
-async def test_a_streamed_answer_becomes_the_row_of_its_entry() -> None:
-    from roo_tui.domain.entries import AssistantMessage
-
+async def test_a_streamed_answer_becomes_the_row_of_its_entry_by_the_ids_of_its_blocks() -> None:
     async with started() as screen:
         screen.engine.begin_turn()
-        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Hello "))
-        screen.engine.emit(ev.BlockText(TASK, "b1", "there [world]"))
-        await screen.settle()
-        await screen.until("Hello there [world]")
-        screen.engine.emit(ev.BlockEnded(TASK, "b1"))
-        screen.engine.append(Row("e1.0", 1, AnswerRow("Hello there [world]")), body=AssistantMessage(()))
+        for block in (
+            ev.BlockStarted(TASK, "b1", "thinking"),
+            ev.BlockStarted(TASK, "b2", "text"),
+            ev.BlockStarted(TASK, "b3", "tool_use", "read_file"),
+        ):
+            text = ev.BlockText(TASK, block.block_id, "Hello there [world]")
+            screen.engine.emit(block, text, ev.BlockEnded(TASK, block.block_id))
+        await screen.until("Thought")
+        rows = screen.chat.transcript
+        rows.toggle("live:b1")
+        streamed = list(rows._list.rows())
+        answer = AssistantMessage(
+            (Thinking("Hello there [world]"), Text("Hello there [world]"), ToolUse("c1", "x", {}))
+        )
+        screen.engine.append(
+            Row("e1.0", 1, ThinkingRow("Hello there [world]")),
+            Row("e1.1", 1, AnswerRow("Hello there [world]")),
+            Row("call:c1", 1, ToolRow("c1", "read_file", "a.py", "waiting")),
+            body=answer,
+            block_ids=("b1", "b2", "b3"),
+        )
         screen.engine.end_turn()
         await screen.settle()
-        assert screen.text().count("Hello there [world]") == 1
+        shown = screen.text(rows)
+        assert shown.count("Hello there [world]") == 2, "thinking stays open, the answer stands once"
+        assert shown.index("Thought") < shown.rindex("Hello there") < shown.index("read_file a.py")
+        assert list(rows._list.rows()) == streamed, "the rows go on as they were drawn"
+        assert [box.key for box in streamed] == ["e1.0", "e1.1", "call:c1"]
+
+
+async def test_an_answer_that_was_read_before_it_was_told_stands_once() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        screen.engine.emit(ev.ViewChanged(TASK, "condense"))
+        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Yes."))
+        screen.engine.append(
+            Row("e1.0", 1, AnswerRow("Yes.")), body=AssistantMessage((Text("Yes."),)), block_ids=("b1",)
+        )
+        screen.engine.end_turn()
+        await screen.settle()
+        assert [box.key for box in screen.chat.transcript._list.rows()] == ["e1.0"]
+
+
+async def test_the_same_words_of_another_answer_are_not_taken_for_a_stream() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        screen.engine.emit(ev.BlockStarted(TASK, "b1", "text"), ev.BlockText(TASK, "b1", "Yes."))
+        await screen.until("Yes.")
+        screen.engine.append(Row("e1", 1, UserRow("asked meanwhile", T0)), Row("e1.0", 1, AnswerRow("Yes.")))
+        await screen.settle()
+        assert [box.key for box in screen.chat.transcript._list.rows()] == ["live:b1", "e1", "e1.0"]
+
+
+async def test_the_queue_is_kept_and_shown_after_a_failed_turn() -> None:
+    async with started() as screen:
+        screen.engine.begin_turn()
+        await screen.type("and then this")
+        await screen.press("enter")
+        screen.engine.end_turn("The provider is overloaded.")
+        await screen.settle()
+        assert "queued  and then this" in screen.text()
+        assert "The provider is overloaded." in screen.text()
+        assert strings.PROMPT_SEND in screen.text()
+        await screen.press("shift+tab", "enter")
+        assert screen.prompt == "and then this"
 
 
 async def test_a_broken_attempt_leaves_nothing_behind() -> None:
@@ -426,7 +481,7 @@ async def test_events_of_another_task_are_not_shown() -> None:
 
 
 async def test_u_on_a_condense_row_undoes_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("hello", T0)))
     engine.append(Row("e7", 7, ReductionRow("condense", True, 148_210, 9_874, 0.08, "manual", "native", 12)))
     async with started(engine) as screen:
@@ -437,17 +492,17 @@ async def test_u_on_a_condense_row_undoes_it() -> None:
 
 
 async def test_c_on_a_row_copies_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("copy [me]", T0)))
     async with started(engine) as screen:
         await screen.press("shift+tab")
         await screen.press("end", "c")
         assert screen.app.clipboard == "copy [me]"
-        assert words.COPIED in screen.notices()
+        assert strings.COPIED in screen.notices()
 
 
 async def test_a_on_a_condense_row_appends_its_receipt() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     left_out = ("never touch [vendor]", "exit 1")
     engine.append(
         Row("e7", 7, ReductionRow("condense", True, 148_210, 9_874, 0.08, "manual", "native", 12, receipt=left_out))
@@ -456,7 +511,7 @@ async def test_a_on_a_condense_row_appends_its_receipt() -> None:
         await screen.press("shift+tab")
         await screen.press("end", "a")
         assert screen.called("append_receipt") == [(7,)]
-        assert words.RECEIPT_APPENDED in screen.text()
+        assert strings.RECEIPT_APPENDED in screen.text()
 
 
 @pytest.mark.line("A4")
@@ -468,7 +523,7 @@ async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
 
 
 async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["undo"] = WouldOverwrite("You changed src/[mine].py since the last step.")
     async with started(engine) as screen:
         await screen.press("f8")
@@ -505,16 +560,16 @@ async def test_todos_fold_and_count() -> None:
 
 
 async def test_ctrl_c_twice_quits_and_says_how_to_go_on() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.append(Row("e1", 1, UserRow("hello", T0)))
     async with started(engine) as screen:
         await screen.press("ctrl+c")
-        assert words.QUIT_AGAIN in screen.text()
+        assert strings.QUIT_AGAIN in screen.text()
         assert screen.called("close") == []
         await screen.press("ctrl+c")
         assert screen.called("close") == [()]
     assert screen.app.return_value == 0
-    assert screen.app.farewell == f"To go on with this task: roo-tui --resume {TASK}"
+    assert screen.app.farewell == strings.RESUME_WITH.format(options="", task_id=TASK)
 
 
 @pytest.mark.parametrize("key", ["ctrl+q", "ctrl+d"])
@@ -569,25 +624,25 @@ async def test_a_long_error_takes_more_lines_and_hides_neither_prompt_nor_panel(
 
 async def test_an_empty_task_says_what_to_do_until_its_first_row() -> None:
     async with started() as screen:
-        assert words.WELCOME_TITLE in screen.text()
+        assert strings.WELCOME_TITLE in screen.text()
         await screen.press("enter")
         assert (screen.called("submit"), screen.prompt) == ([], "")
         screen.engine.append(Row("e1", 1, UserRow("hello", T0)))
         await screen.settle()
-        assert words.WELCOME_TITLE not in screen.text()
+        assert strings.WELCOME_TITLE not in screen.text()
         assert "hello" in screen.text()
 
 
 @pytest.mark.parametrize("key", ["tab", "enter"])
 async def test_the_demo_suggests_a_task_that_a_key_puts_into_the_prompt(key: str) -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.set_header(demo=True)
     async with started(engine) as screen:
-        assert words.WELCOME_DEMO.format(task=words.DEMO_TASK) in screen.text()
+        assert strings.WELCOME_DEMO.format(task=strings.DEMO_TASK) in screen.text()
         await screen.press(key)
-        assert screen.prompt == words.DEMO_TASK
+        assert screen.prompt == strings.DEMO_TASK
         await screen.press("enter")
-        assert screen.called("submit") == [(words.DEMO_TASK,)]
+        assert screen.called("submit") == [(strings.DEMO_TASK,)]
 
 
 async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
@@ -595,11 +650,11 @@ async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:
         await screen.type("copy me")
         await screen.press("f7", "ctrl+c")
         assert screen.app.clipboard == "copy me"
-        assert words.QUIT_AGAIN not in screen.notices()
+        assert strings.QUIT_AGAIN not in screen.notices()
 
 
 async def test_page_keys_scroll_the_transcript_while_the_prompt_has_the_focus() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     for number in range(1, 60):
         engine.append(Row(f"e{number}", number, UserRow(f"message {number}", T0)))
     async with started(engine) as screen:

@@ -6,29 +6,28 @@ from textual.worker import WorkerFailed
 
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
+from roo_tui.domain.previews import CondensePreview, Preset
 from roo_tui.domain.views import (
     AnswerRow,
-    Comparison,
     ContextBreakdown,
     ContextUse,
     EntryShare,
     FileChange,
-    Forecast,
     FoundEntry,
     KindShare,
     RewindPoint,
     RewindPreview,
     Row,
 )
+from roo_tui.engine_api import EngineApi
 from roo_tui.llm.options import Profile
 from roo_tui.settings import Settings
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.app import RooApp
-from roo_tui.tui.engine_protocol import EngineProtocol
 from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.settings import SettingsScreen
-from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import Started, started
+from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 POINTS = (
     RewindPoint(1, "user", "fix the [failing] test", T0, "tree1", "fix the [failing] test"),
@@ -39,8 +38,8 @@ MINE = FileChange("src/[mine].py", "restore", 3, 1, conflict=True)
 THEIRS = FileChange("new.txt", "delete", 0, 9)
 
 
-def engine_with_points(*files: FileChange, possible: bool = True) -> FakeEngine:
-    engine = FakeEngine()
+def engine_with_points(*files: FileChange, possible: bool = True) -> ScriptedEngine:
+    engine = ScriptedEngine()
     engine.read.points = POINTS
     engine.read.previews = {
         point.entry_id: RewindPreview(point, 3, files, ("big.bin",), files_possible=possible) for point in POINTS
@@ -56,7 +55,7 @@ async def test_rewind_lists_points_newest_first_with_a_preview() -> None:
         await screen.press("down", "down")
         assert "new.txt" in screen.text()
         assert "−9" in screen.text()
-        assert "not restorable: big.bin" in screen.text()
+        assert strings.REWIND_SKIPPED.format(names="big.bin") in screen.text()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ async def test_files_a_person_changed_are_overwritten_only_after_a_question() ->
 async def test_without_snapshots_only_the_conversation_goes_back() -> None:
     async with started(engine_with_points(possible=False)) as screen:
         await screen.press("ctrl+r")
-        assert words.REWIND_FILES_IMPOSSIBLE in screen.text()
+        assert strings.REWIND_FILES_IMPOSSIBLE in screen.text()
         await screen.press("b", "f")
         assert screen.called("rewind") == []
         await screen.press("enter")
@@ -119,7 +118,7 @@ async def test_escape_leaves_the_rewind_screen_and_nothing_happens() -> None:
 async def test_rewind_of_an_empty_task_says_so() -> None:
     async with started() as screen:
         await screen.press("ctrl+r")
-        assert words.REWIND_EMPTY in screen.text()
+        assert strings.REWIND_EMPTY in screen.text()
 
 
 def tasks(count: int) -> list[TaskInfo]:
@@ -130,7 +129,7 @@ def tasks(count: int) -> list[TaskInfo]:
 
 
 async def test_the_list_of_tasks_is_searched_and_one_is_resumed() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.all_tasks = tasks(30)
     async with started(engine) as screen:
         await screen.press("f3")
@@ -143,12 +142,12 @@ async def test_the_list_of_tasks_is_searched_and_one_is_resumed() -> None:
 
 
 async def test_arrows_move_in_the_list_of_tasks_and_escape_clears_the_search_first() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.all_tasks = tasks(5)
     async with started(engine) as screen:
         await screen.press("f3")
         await screen.type("zzz")
-        assert words.TASKS_NONE_FOUND in screen.text()
+        assert strings.TASKS_NONE_FOUND in screen.text()
         await screen.press("escape", "down", "down", "enter")
         assert screen.called("open_task") == [("id3",)]
 
@@ -163,7 +162,7 @@ async def test_a_new_task_is_started_from_the_list_and_from_the_chat() -> None:
 
 
 async def test_the_profile_is_chosen_by_click_on_the_header_and_by_slash() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(
         profiles={"default": Profile("default"), "fast": Profile("fast", model="claude-haiku-5-5")}
     )
@@ -192,7 +191,7 @@ async def test_help_shows_the_keys_and_what_the_focused_part_does() -> None:
     async with started(size=(100, 80)) as screen:
         await screen.press("f1")
         shown = screen.text()
-        for text in ("Enter sends", "^t", "/condense", "In the transcript", "In the context screen", "mask what"):
+        for text in ("Enter sends", "Ctrl+T", "/condense", "In the transcript", "In the context screen", "Hide dup"):
             assert text in shown
         await screen.press("escape")
         assert screen.app.screen is screen.chat
@@ -215,8 +214,8 @@ BREAKDOWN = ContextBreakdown(
 )
 
 
-def engine_with_context() -> FakeEngine:
-    engine = FakeEngine()
+def engine_with_context() -> ScriptedEngine:
+    engine = ScriptedEngine()
     for number in (1, 3, 5):
         engine.append(Row(f"e{number}", number, AnswerRow(f"answer {number} " + "words " * 400)))
     engine.read.breakdown = BREAKDOWN
@@ -240,7 +239,7 @@ async def test_the_context_screen_of_an_empty_task_says_so() -> None:
     async with started() as screen:
         await screen.pilot.click("ContextMeter")
         await screen.settle()
-        assert words.CONTEXT_EMPTY in screen.text()
+        assert strings.CONTEXT_EMPTY in screen.text()
         await screen.press("escape")
         assert screen.app.screen is screen.chat
 
@@ -248,13 +247,13 @@ async def test_the_context_screen_of_an_empty_task_says_so() -> None:
 async def test_x_pins_the_entry_under_the_cursor_and_takes_its_pin_off() -> None:
     async with started(engine_with_context()) as screen:
         await screen.press("f5")
-        assert "x pin" in screen.text() and words.CONTEXT_PIN not in screen.text()
+        assert "x pin" in screen.text() and strings.CONTEXT_PIN not in screen.text()
         await screen.press("up", "x")
         shown = screen.text()
         assert any("● e3" in line for line in shown.splitlines())
-        assert words.CONTEXT_PINNED.format(count=1) in shown
+        assert strings.CONTEXT_PINNED.format(count=1) in shown
         await screen.press("x")
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
         assert screen.called("pin") == [(3, True), (3, False)]
 
 
@@ -263,10 +262,10 @@ async def test_a_pin_of_a_hidden_entry_is_listed_and_can_be_taken_off() -> None:
     engine.read.all_pinned = (1,)
     async with started(engine) as screen:
         await screen.press("f5")
-        assert words.CONTEXT_PINNED_HIDDEN in screen.text()
+        assert strings.CONTEXT_PINNED_HIDDEN in screen.text()
         await screen.press("home", "x")
         assert screen.called("pin") == [(1, False)]
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
 
 
 async def test_a_pin_that_is_refused_says_why_and_marks_nothing() -> None:
@@ -275,7 +274,7 @@ async def test_a_pin_that_is_refused_says_why_and_marks_nothing() -> None:
     async with started(engine) as screen:
         await screen.press("f5", "x")
         assert "e5 is [no] message." in screen.text()
-        assert words.CONTEXT_PIN not in screen.text()
+        assert strings.CONTEXT_PIN not in screen.text()
 
 
 async def test_m_masks_what_stands_twice_and_goes_back_to_the_chat() -> None:
@@ -285,10 +284,16 @@ async def test_m_masks_what_stands_twice_and_goes_back_to_the_chat() -> None:
         assert screen.app.screen is screen.chat
 
 
+def compared(strategy: str, preset: Preset, after: int, survived: int, refusal: str = "") -> CondensePreview:
+    return CondensePreview(
+        strategy, preset, tokens_before=148_000, tokens_after=after, artefacts=7, survived=survived, refusal=refusal
+    )
+
+
 COMPARISONS = [
-    Comparison("lossless", "", 148_000, 148_000, 7, 7, 0.0, 0.1, "Nothing stands [twice]."),
-    Comparison("smart", "balanced", 148_000, 61_230, 7, 7, 0.0, 0.2),
-    Comparison("native", "", 148_000, 9_800, 7, 6, 0.0, 0.3),
+    compared("lossless", "", 148_000, 7, "Nothing stands [twice]."),
+    compared("smart", "balanced", 61_230, 7),
+    compared("native", "", 9_800, 6),
 ]
 
 
@@ -298,14 +303,14 @@ async def test_t_compares_the_strategies_and_enter_condenses_with_one() -> None:
     engine.may_compare.clear()
     async with started(engine) as screen:
         await screen.press("f5", "t")
-        assert words.COMPARE_RUNNING in screen.text()
+        assert strings.COMPARE_RUNNING in screen.text()
         engine.may_compare.set()
         await screen.until("smart balanced")
         assert screen.called("compare_strategies") == [(TASK,)]
         shown = " ".join(screen.text().split())
-        assert "148,000 tokens now; 7 facts" in shown
+        assert "148,000 tokens now. To keep: 7 facts" in shown
         assert "61,230 59 % 7/7" in shown and "9,800 93 % 6/7" in shown
-        assert "Nothing stands [twice]." in shown and words.COMPARE_NO_MODEL in shown
+        assert "Nothing stands [twice]." in shown and strings.COMPARE_NO_MODEL in shown
         await screen.press("down", "enter")
         assert screen.called("condense") == [("", "smart", "balanced")]
         assert screen.app.screen is screen.chat
@@ -334,18 +339,22 @@ async def test_a_comparison_that_is_refused_says_why() -> None:
     async with started(engine) as screen:
         await screen.press("f5", "t")
         assert "The task holds no [messages]." in screen.text()
-        assert words.COMPARE_RUNNING not in screen.text()
+        assert strings.COMPARE_RUNNING not in screen.text()
 
 
-async def test_a_condense_is_forecast_before_it_is_made() -> None:
+async def test_a_condense_is_previewed_before_it_runs() -> None:
     engine = engine_with_context()
-    engine.read.all_forecasts = (Forecast("native, [cached]", 148_000, 9_800, 0.08, 0.1, 0.8, "from the cache"),)
+    fresh = CondensePreview("native", shape="fresh", tokens_before=148_000, tokens_after=9_800, cost_usd=0.5)
+    engine.preview = CondensePreview(
+        "native", "", "cached", 148_000, 9_800, cost_usd=0.08, saving_per_turn_usd=0.1, turns_to_pay_back=0.8,
+        model_calls=1, remarks=("asks [once]",), alternatives=(fresh,),
+    )  # fmt: skip
     async with started(engine) as screen:
         await screen.press("f5", "p")
         shown = screen.text()
-        assert "148,000 → 9,800 tokens, −93 %" in shown
+        assert "148,000 → about 9,800 tokens, −93 %" in shown
         assert "costs $0.08 · saves $0.10 a turn · paid back after 1 turn" in shown
-        assert "native, [cached]" in shown and "from the cache" in shown
+        assert "native, cached" in shown and "native, fresh" in shown and "asks [once]" in shown
         await screen.press("escape")
         assert screen.called("condense") == []
         await screen.type("/condense? keep the names")
@@ -372,10 +381,10 @@ async def test_find_shows_where_hits_are_and_enter_goes_to_those_on_the_path() -
         await screen.press("ctrl+f")
         await screen.type("branch")
         await screen.press("enter")
-        assert words.FIND_OTHER_BRANCH in screen.notices()
+        assert strings.FIND_OTHER_BRANCH in screen.notices()
         await screen.press("ctrl+f")
         await screen.type("nowhere")
-        assert words.FIND_NOTHING in screen.text()
+        assert strings.FIND_NOTHING in screen.text()
 
 
 async def click_in_form(screen: Started, selector: str) -> None:
@@ -386,14 +395,14 @@ async def click_in_form(screen: Started, selector: str) -> None:
 
 
 async def test_a_profile_is_copied_edited_and_deleted() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(profiles={"default": Profile("default", model="claude-haiku-5-5", window=9_000)})
     async with started(engine, size=(100, 50)) as screen:
         await open_settings(screen)
         await click_in_form(screen, "#profile-copy")
         await screen.type("not a name!")
         await screen.press("enter")
-        assert words.PROFILE_NAME_INVALID in screen.text()
+        assert strings.PROFILE_NAME_INVALID in screen.text()
         await screen.press("ctrl+u")
         await screen.type("fast")
         await screen.press("enter")
@@ -404,12 +413,12 @@ async def test_a_profile_is_copied_edited_and_deleted() -> None:
             "profile": "fast",
         }
         assert screen.called("change_settings") == [(changed,)]
-        assert words.PROFILE_MADE.format(name="fast") in screen.text()
+        assert strings.PROFILE_MADE.format(name="fast") in screen.text()
         await focus(screen, "profiles.fast.model", "Input")
         await screen.press("end")
         await screen.type("-x")
         await click_in_form(screen, "#profile-delete")
-        assert words.PROFILE_DELETE_TITLE.format(name="fast") in screen.text()
+        assert strings.PROFILE_DELETE_TITLE.format(name="fast") in screen.text()
         await screen.press("y")
         assert screen.called("change_settings")[1:] == [({"profiles.fast": None, "profile": "default"},)]
         await screen.press("escape")
@@ -417,7 +426,7 @@ async def test_a_profile_is_copied_edited_and_deleted() -> None:
 
 
 async def test_the_settings_of_the_profile_that_is_chosen_are_shown() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(profiles={"default": Profile("default"), "fast": Profile("fast", model="[quick]")})
     async with started(engine, size=(100, 60)) as screen:
         await open_settings(screen)
@@ -462,11 +471,11 @@ async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None
                 },
             )
         ]
-        assert words.SETTINGS_SAVED in screen.notices()
+        assert strings.SETTINGS_SAVED in screen.notices()
 
 
 async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(context=type(Settings().context)(condense_prompt="Mine."))
     async with started(engine, size=(100, 60)) as screen:
         settings = await open_settings(screen)
@@ -524,7 +533,7 @@ async def test_escape_asks_before_changes_are_lost() -> None:
     async with started() as screen:
         await open_settings(screen)
         await screen.press("space", "escape")
-        assert words.SETTINGS_DISCARD_ONE in screen.text()
+        assert strings.SETTINGS_DISCARD_TEXT[0].format(count=1) in screen.text()
         await screen.press("n")
         assert isinstance(screen.app.screen, SettingsScreen)
         await screen.press("escape")
@@ -534,7 +543,7 @@ async def test_escape_asks_before_changes_are_lost() -> None:
 
 
 async def test_settings_show_where_a_value_comes_from_and_what_is_wrong_in_the_file() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.settings = Settings(
         source={"context.threshold_percent": "project file"}, problems=("settings.toml: [x] is not known",)
     )
@@ -545,7 +554,7 @@ async def test_settings_show_where_a_value_comes_from_and_what_is_wrong_in_the_f
 
 
 async def test_settings_explain_the_threshold_without_a_known_window() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.read.the_use = ContextUse()
     async with started(engine) as screen:
         await open_settings(screen)
@@ -553,9 +562,9 @@ async def test_settings_explain_the_threshold_without_a_known_window() -> None:
 
 
 async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
-    engine = FakeEngine()
+    engine = ScriptedEngine()
 
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         if not demo:
             raise MissingKey("")
         return engine
@@ -563,7 +572,7 @@ async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
     app = RooApp(build)
     async with app.run_test(size=(80, 24)) as pilot:
         screen = Started(app, engine, pilot)
-        await screen.until(words.NO_KEY_TITLE)
+        await screen.until(strings.NO_KEY_TITLE)
         await screen.press("enter")
         await screen.until("claude-sonnet-5-5")
         assert screen.called("new_task") == [()]
@@ -573,13 +582,13 @@ async def test_no_key_at_the_start_offers_the_demo_and_starts_it() -> None:
 
 
 async def test_no_key_and_quit_leaves_at_once() -> None:
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         raise MissingKey("")
 
     app = RooApp(build)
     async with app.run_test(size=(80, 24)) as pilot:
-        screen = Started(app, FakeEngine(), pilot)
-        await screen.until(words.NO_KEY_TITLE)
+        screen = Started(app, ScriptedEngine(), pilot)
+        await screen.until(strings.NO_KEY_TITLE)
         await screen.press("q")
     assert app.return_value == 0
 
@@ -588,9 +597,9 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
     import asyncio
     import threading
 
-    engine, ready = FakeEngine(), threading.Event()
+    engine, ready = ScriptedEngine(), threading.Event()
 
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         assert ready.wait(10)
         return engine
 
@@ -599,7 +608,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
         screen = Started(app, engine, pilot)
         await screen.type("early bird")
         await screen.press("enter")
-        assert words.NOT_READY[:20] in screen.text()
+        assert strings.NOT_READY[:20] in screen.text()
         ready.set()
         async with asyncio.timeout(5):
             while not screen.called("submit"):
@@ -608,7 +617,7 @@ async def test_words_typed_before_the_engine_is_ready_are_sent_when_it_is() -> N
 
 
 async def test_an_engine_that_cannot_start_ends_with_a_sentence() -> None:
-    def build(demo: bool) -> EngineProtocol:
+    def build(demo: bool) -> EngineApi:
         raise StoreError("The database was written by a newer version.")
 
     app = RooApp(build)
@@ -622,7 +631,7 @@ async def test_an_unexpected_error_goes_to_the_log_and_names_the_file(capsys: py
     from roo_tui import logs, paths
 
     logs.set_up()
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     engine.refuse["condense"] = ZeroDivisionError("oops")
     with pytest.raises(WorkerFailed):
         async with started(engine) as screen:

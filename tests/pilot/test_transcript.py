@@ -29,8 +29,8 @@ from roo_tui.domain.views import (
     ToolView,
     UserRow,
 )
-from roo_tui.tui.widgets.transcript import Transcript
-from roo_tui.tui.widgets.views.paper import GUTTER
+from roo_tui.tui.widgets.transcript import TranscriptView
+from roo_tui.tui.widgets.views.canvas import GUTTER
 
 _SUMMARY = "## Summary\n\n1. Primary request and intent\n2. Pending tasks"
 
@@ -46,18 +46,15 @@ class TranscriptApp(App[None]):
         self.said: list[tuple[str, ...]] = []
 
     def compose(self) -> ComposeResult:
-        yield Transcript()
+        yield TranscriptView()
         yield Input()
 
-    def on_transcript_row_activated(self, event: Transcript.RowActivated) -> None:
-        self.said.append(("activated", event.key))
-
-    def on_transcript_row_action(self, event: Transcript.RowAction) -> None:
+    def on_transcript_view_row_action(self, event: TranscriptView.RowAction) -> None:
         self.said.append((event.action, event.key))
 
     @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
+    def transcript(self) -> TranscriptView:
+        return self.query_one(TranscriptView)
 
     def screen_lines(self) -> list[str]:
         return [strip.text.rstrip() for strip in self.transcript._screen_strips]
@@ -86,8 +83,8 @@ def _talk(count: int, seed: int = 7) -> list[Row]:
     return rows
 
 
-def _whole_text(transcript: Transcript) -> list[str]:
-    layout = transcript._sheet.layout
+def _whole_text(transcript: TranscriptView) -> list[str]:
+    layout = transcript._list.layout
     start = layout.spot_at(0)
     return [place.strip.text.rstrip() for place in layout.down(start)] if start else []
 
@@ -96,8 +93,8 @@ def _words(lines: list[str]) -> str:
     return "".join("".join(line[GUTTER:] for line in lines).split())
 
 
-async def _show(pilot: Pilot[None], rows: list[Row], focus: bool = True) -> Transcript:
-    transcript = pilot.app.query_one(Transcript)
+async def _show(pilot: Pilot[None], rows: list[Row], focus: bool = True) -> TranscriptView:
+    transcript = pilot.app.query_one(TranscriptView)
     transcript.set_rows(rows)
     if focus:
         transcript.focus()
@@ -122,7 +119,6 @@ async def test_enter_opens_and_folds_the_row_of_the_cursor():
         await pilot.press("enter")
         await pilot.pause()
         assert "Primary request and intent" not in "\n".join(app.screen_lines())
-        assert app.said == [("activated", "e2"), ("activated", "e2")]
 
 
 async def test_up_down_j_k_home_and_end_move_the_cursor():
@@ -193,14 +189,14 @@ async def test_a_click_on_the_first_line_opens_a_row_and_one_on_undo_acts():
     async with app.run_test(size=(110, 20)) as pilot:
         transcript = await _show(pilot, [_row(1, _condense())], focus=False)
         line = app.screen_lines()[0]
-        await pilot.click(Transcript, offset=(line.index("u undo"), 0))
+        await pilot.click(TranscriptView, offset=(line.index("u undo"), 0))
         assert app.said == [("undo", "e1")]
-        await pilot.click(Transcript, offset=(6, 0))
+        await pilot.click(TranscriptView, offset=(6, 0))
         await pilot.pause()
-        assert app.said[1:] == [("activated", "e1")]
+        assert app.said[1:] == []
         assert "Pending tasks" in "\n".join(app.screen_lines())
-        await pilot.click(Transcript, offset=(8, 2))
-        assert app.said[2:] == []
+        await pilot.click(TranscriptView, offset=(8, 2))
+        assert app.said[1:] == []
         assert transcript.text_selection is None
 
 
@@ -208,7 +204,7 @@ async def test_two_clicks_do_not_select_everything():
     app = TranscriptApp()
     async with app.run_test(size=(80, 20)) as pilot:
         transcript = await _show(pilot, _talk(4))
-        await pilot.click(Transcript, offset=(10, 3), times=2)
+        await pilot.click(TranscriptView, offset=(10, 3), times=2)
         assert transcript.text_selection is None
 
 
@@ -217,7 +213,7 @@ async def test_hovering_shows_the_keys_of_a_row():
     async with app.run_test(size=(110, 20)) as pilot:
         await _show(pilot, [_row(1, FailureRow("Condense failed", "busy"))], focus=False)
         assert "r retry" not in app.screen_lines()[0]
-        await pilot.hover(Transcript, offset=(6, 0))
+        await pilot.hover(TranscriptView, offset=(6, 0))
         assert "r retry" in app.screen_lines()[0]
         await pilot.hover(Input)
         assert "r retry" not in app.screen_lines()[0]
@@ -276,11 +272,11 @@ async def test_ten_thousand_rows_open_without_being_drawn():
     app = TranscriptApp()
     async with app.run_test(size=(100, 30)) as pilot:
         transcript = await _show(pilot, _talk(10_000))
-        drawn = [box for box in transcript._sheet.layout.boxes if box.pieces]
+        drawn = [box for box in transcript._list.layout.boxes if box.pieces]
         assert len(drawn) < 40
         await pilot.press("pageup", "pageup", "home")
         assert "question 0" in app.screen_lines()[0]
-        drawn = [box for box in transcript._sheet.layout.boxes if box.pieces]
+        drawn = [box for box in transcript._list.layout.boxes if box.pieces]
         assert len(drawn) < 120
 
 
@@ -290,7 +286,7 @@ async def test_drawings_of_rows_not_seen_for_long_are_forgotten():
         transcript = await _show(pilot, _talk(3_000))
         for _ in range(250):
             transcript.action_page(-1)
-        assert sum(bool(box.pieces) for box in transcript._sheet.layout.boxes) <= 400
+        assert sum(bool(box.pieces) for box in transcript._list.layout.boxes) <= 400
 
 
 async def test_another_conversation_shows_its_end_and_knows_no_opened_rows():
@@ -327,7 +323,7 @@ async def test_a_stream_follows_the_end_and_ends_as_the_same_row():
         await pilot.pause()
         assert "x = 1" in app.screen_lines()[-1]
         before, strips = app.screen_lines(), list(transcript._screen_strips)
-        transcript.remove(["live:b1"])
+        transcript.rename("live:b1", "e90.0")
         transcript.upsert([_row(90, AnswerRow(text), key="e90.0")])
         await pilot.pause()
         assert app.screen_lines() == before
@@ -373,8 +369,8 @@ async def test_reading_within_the_row_that_streams_stays_still():
         transcript.stream_text("live:1", "\n\nmore\n\nand more")
         transcript._frame()
         transcript.stream_close("live:1")
-        transcript.remove(["live:1"])
-        transcript.upsert([_row(1, AnswerRow(transcript.copy_text("live:1")), key="e1.0")])
+        transcript.rename("live:1", "e1.0")
+        transcript.upsert([_row(1, AnswerRow(transcript.copy_text("e1.0")), key="e1.0")])
         await pilot.pause()
         assert app.screen_lines()[:-1] == before[:-1]
 
@@ -478,7 +474,7 @@ async def test_rows_a_condense_hides_stay_dimmed_until_somebody_folds_them():
         transcript.set_rows([*hidden, _row(30, _condense())])
         await pilot.pause()
         assert "go on" in "\n".join(app.screen_lines())
-        transcript.fold_all()
+        transcript.set_all(False)
         await pilot.pause()
         lines = [line for line in app.screen_lines() if line.strip()]
         assert len(lines) == 2 and "10 earlier rows, not in context" in lines[0]
@@ -595,20 +591,20 @@ async def test_markup_and_escape_codes_are_inert_in_every_row(size: tuple[int, i
     app = TranscriptApp()
     async with app.run_test(size=size) as pilot:
         transcript = await _show(pilot, [_row(at, body, in_context) for at, body in enumerate(_BODIES)])
-        transcript.expand_all()
+        transcript.set_all(True)
         await pilot.pause()
         text = "\n".join(_whole_text(transcript))
         assert not {"\x1b", "\x9b", "\x00", "\x07", "\u202e", "\ud800", "\t"} & set(text)
         assert "title" not in text
         if size[0] > 100:
             assert "[@click=app.quit]y[/]" in text
-        layout = transcript._sheet.layout
+        layout = transcript._list.layout
         start = layout.spot_at(0)
         assert start is not None
         for place in layout.down(start):
             assert place.strip.cell_length == layout.look.width + GUTTER
             assert not any(style and style.meta and "@click" in style.meta for _, style, _ in place.strip)
-        transcript.fold_all()
+        transcript.set_all(False)
         await pilot.press("home")
 
 
@@ -624,7 +620,7 @@ async def test_a_line_of_five_megabytes_and_fifty_megabytes_of_output_are_shown_
                 _row(3, ToolRow("b", "execute_command", "cat", "done", view=huge)),
             ],
         )
-        transcript.expand_all()
+        transcript.set_all(True)
         await pilot.press("home", "pagedown", "end")
         assert transcript.virtual_size.height < 60_000
         assert "some output" in "\n".join(app.screen_lines())
@@ -635,16 +631,16 @@ async def test_every_theme_draws_its_own_colours(theme: str):
     app = TranscriptApp()
     async with app.run_test(size=(100, 30)) as pilot:
         transcript = await _show(pilot, [_row(at, body) for at, body in enumerate(_BODIES)])
-        first = transcript._sheet.layout.look.palette
+        first = transcript._list.layout.look.palette
         app.theme = "gruvbox"
         await pilot.pause()
         app.theme = theme
         await pilot.pause()
         await pilot.pause()
-        palette = transcript._sheet.layout.look.palette
+        palette = transcript._list.layout.look.palette
         assert (palette == first) is (theme == "textual-dark")
         expected = None if theme.startswith("ansi") else transcript.background_colors[1].rich_color
-        assert palette.ground.bgcolor == expected
+        assert palette.background.bgcolor == expected
         assert transcript._screen_strips[0]._segments[0].style.bgcolor == expected
 
 
@@ -694,13 +690,13 @@ async def test_a_selection_gives_the_text_without_the_bar():
     app = TranscriptApp()
     async with app.run_test(size=(80, 20)) as pilot:
         transcript = await _show(pilot, [_row(1, UserRow("question", 0)), _row(2, AnswerRow("first\n\nsecond 日本 x"))])
-        await pilot.mouse_down(Transcript, offset=(GUTTER, 2))
-        await pilot.hover(Transcript, offset=(GUTTER + 6, 4))
-        await pilot.mouse_up(Transcript, offset=(GUTTER + 6, 4))
+        await pilot.mouse_down(TranscriptView, offset=(GUTTER, 2))
+        await pilot.hover(TranscriptView, offset=(GUTTER + 6, 4))
+        await pilot.mouse_up(TranscriptView, offset=(GUTTER + 6, 4))
         assert app.screen.get_selected_text() == "first\n\nsecond"
         selected = transcript._screen_strips[2]
         assert any(
-            style and style.bgcolor == transcript._sheet.layout.look.palette.selection.bgcolor
+            style and style.bgcolor == transcript._list.layout.look.palette.selection.bgcolor
             for _, style, _ in selected
         )
         assert app.said == []

@@ -26,8 +26,9 @@ from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.requests import Request, ToolSpec
 from tests.support.api_rules import violations
-from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, Summariser, inputs
 from tests.support.histories import History
+from tests.support.reductions import MODEL, inputs, services_for, summariser
+from tests.support.scripted_model import SUMMARY, hang
 
 EXAMPLES = int(os.environ.get("ROO_TUI_EXAMPLES", "0"))
 COUNTER = TokenCounter()
@@ -41,13 +42,13 @@ FAULTS: dict[str, Any] = {
     "timeout": ModelError("The request timed out.", status=504, code="timeout_error", retryable=True),
     "empty": " \n",
     "tool call": ToolUse("toolu_x", "read_file", {"path": "a.py"}),
-    "longer": GOOD_SUMMARY + " again and again" * 9_000,
+    "longer": SUMMARY + " again and again" * 9_000,
     "no summary": "Sure, what shall I do?",
-    CANCEL: Hang(),
 }
+EVERY_FAULT = sorted((*FAULTS, CANCEL))
 
 steps = st.lists(st.sampled_from(["user", "answer", "loop", "open", "big"]), min_size=1, max_size=14)
-faults = st.sampled_from(sorted(FAULTS))
+faults = st.sampled_from(EVERY_FAULT)
 
 
 def built(kinds: list[str]) -> History:
@@ -78,17 +79,18 @@ async def attempted(history: History, fault: str, *, warm: bool, **values: Any) 
 
     `warm`: the provider has the first message in its cache, so that the cached shape may be chosen.
     """
-    model = Summariser([FAULTS[fault]])
+    hanging = hang()
+    model = summariser(hanging if fault == CANCEL else FAULTS[fault])
     known: dict[str, Any] = {}
     if warm:
         first = repair(effective_history(history.path)[:1], provider=MODEL.provider, model=MODEL.id)
         known = {"last_prefix": prefix_hash(Request(first, ("You are an agent.",), TOOLS)), "idle_s": 1.0}
     here = inputs(history.path, COUNTER, tools=TOOLS, **(values | known))
-    services = model.services(COUNTER)
+    services = services_for(model, COUNTER)
     run = asyncio.create_task(reduce(here, services, ContextOptions()))
     if fault != CANCEL:
         return await run
-    began = asyncio.create_task(model.began.wait())
+    began = asyncio.create_task(hanging.reached.wait())
     await asyncio.wait([run, began], return_when=asyncio.FIRST_COMPLETED)
     if run.done():
         began.cancel()
@@ -143,7 +145,7 @@ async def test_no_fault_of_the_summariser_loses_anything_or_leaves_the_conversat
         history.answer("going on")
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
+@pytest.mark.parametrize("fault", EVERY_FAULT)
 @pytest.mark.parametrize("shape", ["fresh", "cached", "staged"])
 @pytest.mark.line("C27")
 async def test_history_is_as_before_after_every_fault_in_every_shape(fault: str, shape: str) -> None:
@@ -160,12 +162,13 @@ async def test_history_is_as_before_after_every_fault_in_every_shape(fault: str,
     if shape == "staged":
         values |= {"window": 5_000}
     before, visible = history.path, effective_history(history.path)
-    model = Summariser([FAULTS[fault]])
+    hanging = hang()
+    model = summariser(hanging if fault == CANCEL else FAULTS[fault])
     here = inputs(history.path, COUNTER, **values)
-    services = model.services(COUNTER)
+    services = services_for(model, COUNTER)
     run = asyncio.create_task(condense(here, services, ContextOptions()))
     if fault == CANCEL:
-        await model.began.wait()
+        await hanging.reached.wait()
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run

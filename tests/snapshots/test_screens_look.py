@@ -19,15 +19,16 @@ from roo_tui.domain.views import (
     RewindPoint,
     RewindPreview,
     Row,
+    Todos,
     ToolRow,
     UserRow,
 )
 from roo_tui.tui.app import RooApp
-from tests.support.fake_engine import T0, TASK, FakeEngine
 from tests.support.screen import APPROVAL, CHOICE, Started
+from tests.support.scripted_engine import T0, TASK, ScriptedEngine
 
 SMALL, LARGE = (80, 24), (120, 40)
-TODOS = (("Read the failing test", "done"), ("Fix the date parser", "in_progress"), ("Run the tests", "pending"))
+TODOS: Todos = (("Read the failing test", "done"), ("Fix the date parser", "in_progress"), ("Run the tests", "pending"))
 Steps = Callable[[Started], Awaitable[None]]
 
 
@@ -42,9 +43,9 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def conversation() -> FakeEngine:
+def conversation() -> ScriptedEngine:
     """A short conversation with a read, an edit and a condense."""
-    engine = FakeEngine()
+    engine = ScriptedEngine()
     old, new = "def load(value):\n    return parse(value)\n", "def load(value):\n    return parse(value, tz=UTC)\n"
     test = FileView("tests/test_dates.py", "import dates\n")
     for row in (

@@ -1,4 +1,4 @@
-"""Generated conversations of a coding agent, the same for the same seed: by kind, with the facts a tool would give."""
+"""Generated conversations of a coding agent, the same for the same seed: by kind, with the facts tools would record."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -35,11 +35,11 @@ class _Talk:
             ]
         )
 
-    def user(self, words: str) -> None:
-        self.bodies.append(UserMessage((Text(words),), words=words))
+    def user(self, message: str) -> None:
+        self.bodies.append(UserMessage((Text(message),), words=message))
 
-    def answer(self, words: str) -> None:
-        self.bodies.append(AssistantMessage((Text(words),)))
+    def answer(self, text: str) -> None:
+        self.bodies.append(AssistantMessage((Text(text),)))
 
     def call(
         self, tool: str, given: dict[str, object], result: str, facts: CallFacts, *, is_error: bool = False

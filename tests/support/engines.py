@@ -3,13 +3,21 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
+
+import pytest
 
 from roo_tui import settings
+from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked, TurnEnded
 from roo_tui.engine import Engine
+from roo_tui.engine.session import Session
+from roo_tui.llm import retry
 from tests.support.scripted_model import ScriptedModel
 
 Answerer = Callable[[Question], tuple[str, str]]
+Kind = TypeVar("Kind", bound=Body)
+SomeEvent = TypeVar("SomeEvent", bound=Event)
 
 
 def allow_all(question: Question) -> tuple[str, str]:
@@ -18,6 +26,22 @@ def allow_all(question: Question) -> tuple[str, str]:
         return "allow", ""
     assert isinstance(question.body, Choice)
     return (question.options[0].id, "") if question.options else ("", "yes")
+
+
+def session_of(engine: Engine) -> Session:
+    """Return what belongs to the open task."""
+    assert engine.read.session is not None
+    return engine.read.session
+
+
+def path_of(engine: Engine) -> tuple[Entry, ...]:
+    """Return the entries of the open task's path, oldest first."""
+    return session_of(engine).task.log.path()
+
+
+def bodies(engine: Engine, kind: type[Kind]) -> list[Kind]:
+    """Return the bodies of a kind on the path, oldest first."""
+    return [entry.body for entry in path_of(engine) if isinstance(entry.body, kind)]
 
 
 class Recorder:
@@ -45,15 +69,15 @@ class Recorder:
                 return event
         raise AssertionError("the events ended before it came")
 
-    async def turn(self, words: str) -> TurnEnded:
-        """Submit words and return the end of the turn."""
-        await self._engine.submit(words)
+    async def turn(self, message: str) -> TurnEnded:
+        """Submit a message and return the end of the turn."""
+        await self._engine.submit(message)
         end = await self.until(lambda event: isinstance(event, TurnEnded))
         await self._engine.idle()
         assert isinstance(end, TurnEnded)
         return end
 
-    def of(self, kind: type[Event]) -> list[Event]:
+    def of(self, kind: type[SomeEvent]) -> list[SomeEvent]:
         """Return the events of a kind so far."""
         return [event for event in self.drain() if isinstance(event, kind)]
 
@@ -61,6 +85,12 @@ class Recorder:
         self.events.append(event)
         if isinstance(event, QuestionAsked):
             self._engine.answer(event.question.id, *self._answer(event.question))
+
+
+def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let failed requests be tried again at once, as often as ever."""
+    _, *rest = retry.with_retries.__defaults__ or ()
+    monkeypatch.setattr(retry.with_retries, "__defaults__", ((0.0, 0.0, 0.0), *rest))
 
 
 @asynccontextmanager

@@ -39,8 +39,8 @@ class History:
         self.log.add([Entry(entry_id, self.log.head, entry_id * 1000, body)])
         return entry_id
 
-    def user(self, words: str) -> EntryId:
-        return self.add(UserMessage((Text(words),), words=words))
+    def user(self, message: str) -> EntryId:
+        return self.add(UserMessage((Text(message),), words=message))
 
     def answer(self, *texts: str, usage: Usage | None = None) -> EntryId:
         return self.add(AssistantMessage(tuple(Text(text) for text in texts), usage=usage))

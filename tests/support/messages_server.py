@@ -10,7 +10,9 @@ One step answers one `POST /v1/messages`. Counting (`/v1/messages/count_tokens`)
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal
@@ -56,14 +58,14 @@ class SeenRequest:
 Step = Answer | Refusal | Callable[[SeenRequest], "Answer | Refusal"]
 
 
-def text(words: str, deltas: int = 3) -> list[Json]:
+def text(content: str, deltas: int = 3) -> list[Json]:
     """Return the deltas of a text block, led by its start."""
-    return [{"type": "text", "text": ""}, *({"type": "text_delta", "text": part} for part in _split(words, deltas))]
+    return [{"type": "text", "text": ""}, *({"type": "text_delta", "text": part} for part in _split(content, deltas))]
 
 
-def thinking(words: str, signature: str = "sig-1") -> list[Json]:
+def thinking(content: str, signature: str = "sig-1") -> list[Json]:
     """Return a thinking block; without a signature it stays unsigned."""
-    deltas = [{"type": "thinking_delta", "thinking": part} for part in _split(words, 2)]
+    deltas = [{"type": "thinking_delta", "thinking": part} for part in _split(content, 2)]
     signed = [{"type": "signature_delta", "signature": signature}] if signature else []
     return [{"type": "thinking", "thinking": "", "signature": ""}, *deltas, *signed]
 
@@ -196,6 +198,24 @@ class MessagesServer:
         return stays
 
 
+@contextlib.contextmanager
+def serving(*steps: Step, otherwise: Step | None = None) -> Iterator[MessagesServer]:
+    """A server in a thread of its own, which `ANTHROPIC_BASE_URL` names while it runs."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = MessagesServer(steps, otherwise=otherwise)
+    try:
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+        os.environ["ANTHROPIC_BASE_URL"] = server.url
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
 async def _read(reader: asyncio.StreamReader) -> SeenRequest:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     path = head[0].split(" ")[1]
@@ -236,7 +256,7 @@ def _send_json(
     writer.write("\r\n".join((*lines, "", "")).encode() + data)
 
 
-def _split(words: str, parts: int) -> list[str]:
+def _split(content: str, parts: int) -> list[str]:
     """Return the text in at most so many pieces."""
-    size = max(1, -(-len(words) // parts))
-    return [words[start : start + size] for start in range(0, len(words), size)]
+    size = max(1, -(-len(content) // parts))
+    return [content[start : start + size] for start in range(0, len(content), size)]

@@ -10,7 +10,7 @@ class Crash(BaseException):
 
 
 class MortalStore:
-    """Any store; after `die` was called, so many more writes succeed and then nothing does, until `revive`."""
+    """Any store; after `die` was called, so many more writes succeed and then nothing does."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -20,10 +20,6 @@ class MortalStore:
     def die(self, after: int, *, late: bool) -> None:
         """Die at the write that follows so many others; `late`: only after it was made."""
         self._writes_left, self._late = after, late
-
-    def revive(self) -> None:
-        """What the next program finds."""
-        self._writes_left = None
 
     @property
     def dead(self) -> bool:

@@ -1,6 +1,6 @@
-"""Hypothesis strategies of blocks as models, people, imports and crashes may leave them: many break a provider's rules.
+"""Hypothesis strategies of blocks as models, users, imports and crashes may leave them: many break a provider's rules.
 
-Reasoning and opaque blocks come from (PROVIDER, MODEL), from another model, or from nobody knows where.
+Reasoning and opaque blocks come from (PROVIDER, MODEL), from another model, or from an unknown one.
 """
 
 from hypothesis import strategies as st

@@ -4,29 +4,17 @@ Every request is checked against the API's rules; what it would have refused is 
 """
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Block, Opaque, Text, Thinking, ToolUse
 from roo_tui.domain.errors import ModelError
-from roo_tui.domain.requests import (
-    BlockClosed,
-    BlockDelta,
-    BlockOpened,
-    Finished,
-    ModelEvent,
-    ModelInfo,
-    Request,
-    Started,
-)
-from roo_tui.domain.usage import Usage
-from roo_tui.prompt_files import render
-from tests.support.api_rules import violations
-from tests.support.scripted_model import SUMMARY
-from tests.support.sequences import Answer, Fault, Said, Size
+from roo_tui.domain.requests import Request
+from tests.support.scripted_model import SUMMARY, Answer, Reply, ScriptedModel, asks_for_summary, overflow
+from tests.support.sequences import Fault, Said, Size
 
 _SENTENCE = "The quick brown fox jumps over the lazy dog near the quiet river bank. "
 _REPEATS: dict[str, int] = {"small": 1, "medium": 20, "large": 90}
@@ -54,112 +42,81 @@ def words(size: Size, number: int, window: int) -> str:
 
 
 @dataclass
-class Partner:
-    """One model, for conversation and summaries alike.
+class Partner(ScriptedModel):
+    """One model, for conversation and summaries alike, that charges `factor` times what we count.
 
-    `answers` are what the next requests of a conversation get, then it says a few words; `fault` is what summaries
-    suffer from (`faults` counts which did), `too_long` how many requests are refused as too long. `waiting` says that
-    it has fallen silent.
+    `fault` is what summaries suffer from (`faults` counts which did), `too_long` how many requests are refused as too
+    long (`overflows` counts which were).
     """
 
-    info: ModelInfo
-    counter: TokenCounter
+    counter: TokenCounter = field(default_factory=TokenCounter)
     factor: float = 1.0
-    answers: deque[Answer | str] = field(default_factory=deque)
     fault: Fault = ""
     too_long: int = 0
-    waiting: bool = False
-    refused: list[str] = field(default_factory=list)
-    requests: int = 0
-    summaries: int = 0
     overflows: int = 0
+    refused: list[str] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
-    hang_up: asyncio.Event = field(default_factory=asyncio.Event)
     _number: int = 0
 
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        self.requests += 1
-        found = violations(request.messages, provider=self.info.provider, model=self.info.id)
-        self.refused += found
-        tokens = round(self.factor * self.counter.count_request(request.system, request.tools, request.messages))
-        summary = _asks_for_summary(request)
-        self.summaries += summary
-        if found:
-            raise ModelError("; ".join(found), status=400, code="invalid_request_error")
+    def __post_init__(self) -> None:
+        count = self.counter.count_request
+        self.tokens = lambda request: round(self.factor * count(request.system, request.tools, request.messages))
+        self.written = lambda blocks: round(self.factor * self.counter.count_blocks(blocks))
+
+    def say_next(self, answers: Sequence[Sequence[Said | Literal["silence"]]]) -> None:
+        """Answer the next requests of a conversation with these."""
+        self.answers = [self._reply(answer) for answer in answers]
+
+    def check(self, broken: list[str]) -> None:
+        self.refused += broken
+        if broken:
+            raise ModelError("; ".join(broken), status=400, code="invalid_request_error")
+
+    def answer(self, request: Request) -> Answer:
+        tokens, summary = self.tokens(request), asks_for_summary(request)
         if tokens > self.info.window or (self.too_long and not summary):
             self.too_long = max(0, self.too_long - 1)
             self.overflows += 1
-            raise self._too_long(tokens)
-        events = self._summary(tokens) if summary else self._answer(tokens)
-        async for event in events:
-            yield event
+            return self._too_long(tokens)
+        if summary:
+            self.faults[self.fault] += 1
+            return self._summary(tokens)
+        return self.answers.pop(0) if self.answers else self._reply((Said("text"),))
 
-    async def _summary(self, tokens: int) -> AsyncIterator[ModelEvent]:
-        self.faults[self.fault] += 1
+    def _summary(self, tokens: int) -> Answer:
         match self.fault:
             case "500":
-                raise ModelError("The service failed.", status=500, retryable=True)
+                return ModelError("The service failed.", status=500, retryable=True)
             case "too long":
-                raise self._too_long(tokens)
-        yield Started(Usage(input_tokens=tokens))
-        match self.fault:
+                return self._too_long(tokens)
             case "timeout":
-                yield BlockOpened(0, "text")
-                yield BlockDelta(0, "Half of ")
-                raise ModelError("The request timed out.", status=504, code="timeout_error", retryable=True)
+                error = ModelError("The request timed out.", status=504, code="timeout_error", retryable=True)
+                return Reply("Half of ", error=error)
             case "cancel":
-                yield BlockOpened(0, "text")
-                yield BlockDelta(0, "Half of ")
-                await self._silence()
-        blocks: tuple[Block, ...] = (Text(SUMMARY),)
-        match self.fault:
+                return _silent("Half of ")
             case "empty":
-                blocks = (Text(" \n"),)
+                return " \n"
             case "tool call":
-                blocks = (ToolUse("toolu_x", "read_file", {"path": "small.txt"}),)
+                return ToolUse("toolu_x", "read_file", {"path": "small.txt"})
             case "longer":
-                blocks = (Text(SUMMARY + " again and again" * tokens),)
+                return SUMMARY + " again and again" * tokens
             case "no summary":
-                blocks = (Text("Sure, what shall I do?"),)
-        async for event in _streamed(blocks):
-            yield event
-        if self.fault != "cut":
-            stop = "refusal" if self.fault == "refusal" else "end_turn"
-            yield Finished(stop, Usage(input_tokens=tokens, output_tokens=100))
-
-    async def _answer(self, tokens: int) -> AsyncIterator[ModelEvent]:
-        answer = self.answers.popleft() if self.answers else (Said("text"),)
-        if answer == "silence":
-            await self._silence()
-        yield Started(Usage(input_tokens=tokens))
-        silent = answer and answer[-1] == "silence"
-        blocks = self._blocks(answer[:-1] if silent else answer)  # type: ignore[arg-type]
-        async for event in _streamed(blocks):
-            yield event
-        if silent:
-            yield BlockOpened(len(blocks), "text")
-            yield BlockDelta(len(blocks), "Half of a")
-            await self._silence()
-        written = round(self.factor * self.counter.count_blocks(blocks))
-        stop = "tool_use" if any(isinstance(block, ToolUse) for block in blocks) else "end_turn"
-        yield Finished(stop, Usage(input_tokens=tokens, output_tokens=written))
+                return "Sure, what shall I do?"
+            case "refusal":
+                return Reply(SUMMARY, stop_reason="refusal")
+            case "cut":
+                return Reply(SUMMARY, cut=True)
+            case _:
+                return SUMMARY
 
     def _too_long(self, tokens: int) -> ModelError:
-        words = f"prompt is too long: {max(tokens, self.info.window + 1)} tokens > {self.info.window} maximum"
-        return ModelError(words, status=400, code="invalid_request_error")
+        return overflow(max(tokens, self.info.window + 1), self.info.window)
 
-    async def _silence(self) -> None:
-        """Say nothing more, until `hang_up` is set: the connection is lost then."""
-        self.waiting = True
-        self.hang_up.clear()
-        try:
-            await self.hang_up.wait()
-        finally:
-            self.waiting = False
-        raise ModelError("The connection was lost.", retryable=True)
-
-    def _blocks(self, answer: Answer) -> tuple[Block, ...]:
-        return tuple(self._block(said) for said in answer)
+    def _reply(self, answer: Sequence[Said | Literal["silence"]]) -> Answer:
+        blocks = [self._block(said) for said in answer if said != "silence"]
+        if "silence" not in answer:
+            return blocks
+        return _silent([*blocks, Text("Half of a")]) if blocks else _silent(None)
 
     def _block(self, said: Said) -> Block:
         self._number += 1
@@ -174,28 +131,8 @@ class Partner:
         call_id = _ODD_IDS[self._number % len(_ODD_IDS)] if said.odd else f"call_{self._number}"
         return ToolUse(call_id, name, arguments)
 
-    async def count_tokens(self, request: Request) -> int | None:
-        return None
 
-    async def warm_up(self) -> None:
-        """There is nothing to load."""
-
-    async def close(self) -> None:
-        """There is no connection."""
-
-
-def _asks_for_summary(request: Request) -> bool:
-    if not request.tools:
-        return True
-    guard = render("condense/guard")
-    last = (message for message in request.messages[-3:] if message.role == "user")
-    return any(isinstance(block, Text) and block.text.startswith(guard) for message in last for block in message.blocks)
-
-
-async def _streamed(blocks: Sequence[Block]) -> AsyncIterator[ModelEvent]:
-    for index, block in enumerate(blocks):
-        kind = block.type if isinstance(block, Text | Thinking | ToolUse) else "other"
-        yield BlockOpened(index, kind, block.name if isinstance(block, ToolUse) else "")
-        if isinstance(block, Text | Thinking):
-            yield BlockDelta(index, block.text)
-        yield BlockClosed(index, block)
+def _silent(before: str | list[Block] | None) -> Reply:
+    """Return a reply that falls silent; when the silence is ended, the connection is lost."""
+    lost = ModelError("The connection was lost.", retryable=True)
+    return Reply(before, until=asyncio.Event(), error=lost)

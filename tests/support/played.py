@@ -6,7 +6,7 @@ one for some. After each operation: no request was one the API refuses, nothing 
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,11 +33,11 @@ from roo_tui.engine.session import Session
 from roo_tui.llm.retry import with_retries
 from roo_tui.settings import Settings
 from roo_tui.tools.registry import specs
-from tests.support.fake_summariser import inputs
 from tests.support.mortal_store import Crash as Died
 from tests.support.mortal_store import MortalStore
 from tests.support.odd_blocks import MODEL, PROVIDER
 from tests.support.partner import Partner, words
+from tests.support.reductions import inputs
 from tests.support.request_content import losses
 from tests.support.sequences import (
     Cancelled,
@@ -242,9 +242,10 @@ class Conversation:
         until = loop.time() + _LONGEST_S
         while self._engine.busy:
             for partner in self._partners.values():
-                if partner.waiting and self._hang_up:
-                    partner.hang_up.set()
-                elif partner.waiting:
+                silence = partner.silent and partner.silent.until
+                if silence and self._hang_up:
+                    silence.set()
+                elif silence:
                     self._engine.cancel()
             for question in self._engine.read.questions():
                 if self._leave_questions:
@@ -256,12 +257,12 @@ class Conversation:
                 raise Broken("stuck", f"something still runs after {_LONGEST_S:.0f} seconds")
 
     async def _say(self, text: str, *, then: Callable[[], Any] | None = None) -> TurnEnded | None:
-        """Submit words, wait for the end of the turn (and of those that were queued), and return how the last ended."""
+        """Submit a message, wait for the end of its turn (and of those queued), and return how the last one ended."""
         self._ends()
         try:
             await self._engine.submit(text)
         except asyncio.CancelledError:
-            # The turn was over before the words were on disk.
+            # The turn was over before the message was on disk.
             pass
         else:
             self._typed.append(text)
@@ -350,7 +351,7 @@ class Conversation:
     async def _turn(self, turn: Turn) -> None:
         self._misbehave(turn.fault)
         for partner in self._partners.values():
-            partner.answers = deque(turn.answers)
+            partner.say_next(turn.answers)
             partner.too_long = turn.too_long
 
         async def meanwhile() -> None:
@@ -367,7 +368,7 @@ class Conversation:
         self._leave_questions = operation.at == "question"
         last: tuple[Any, ...] = (Said("question"),) if self._leave_questions else ("silence",)
         for partner in self._partners.values():
-            partner.answers = deque([(*operation.said, *last)])
+            partner.say_next([(*operation.said, *last)])
 
         async def at_once() -> None:
             self._engine.cancel()
@@ -427,7 +428,7 @@ class Conversation:
     # The model is asked again.
 
     async def _ask_again(self) -> None:
-        """A next turn can be sent. Where the context is full for good, a person can get out of it by hand."""
+        """A next turn can be sent. Where the context is full for good, the user can get out of it by hand."""
         self._misbehave("")
         self._hang_up = True
         for partner in self._partners.values():
@@ -448,7 +449,7 @@ class Conversation:
         raise Broken("stuck", "the context is full whatever is done")
 
     async def _make_room(self, message: str, attempt: int) -> None:
-        """Do by hand what a person can: truncate where failing was chosen, else rewind; judge that it was needed."""
+        """Do by hand what the user can: truncate where failing was chosen, else rewind; judge that it was needed."""
         options: ContextOptions = self._engine.settings.context
         if options.fallback == "error" and attempt < 5:
             try:
@@ -487,12 +488,13 @@ class Conversation:
     def _check_requests(self) -> None:
         """The API refused nothing but what was too long."""
         for partner in self._partners.values():
-            self.figures.requests += partner.requests
-            self.figures.on_event["requests for a summary"] += partner.summaries
+            self.figures.requests += len(partner.requests)
+            self.figures.on_event["requests for a summary"] += partner.faults.total()
             self.figures.on_event["refused as too long"] += partner.overflows
             for fault, count in partner.faults.items():
                 self.figures.on_event[f"fault {fault}" if fault else "summary written"] += count
-            partner.requests = partner.summaries = partner.overflows = 0
+            partner.requests.clear()
+            partner.overflows = 0
             partner.faults.clear()
             if partner.refused:
                 raise Broken("refused", "; ".join(partner.refused))
@@ -622,8 +624,8 @@ def _partners(workspace: Path, setting: Setting) -> dict[str, Partner]:
     window = round((overhead * max(1.0, setting.factor) + setting.window) * 1.4)
     model, other = setting.model(window), setting.model(window - setting.window // 4, other=True)
     return {
-        "default": Partner(model, COUNTER, setting.factor),
-        "other": Partner(other, COUNTER, setting.factor),
+        "default": Partner(info=model, counter=COUNTER, factor=setting.factor),
+        "other": Partner(info=other, counter=COUNTER, factor=setting.factor),
     }
 
 

@@ -81,7 +81,7 @@ def _parts(result: ToolResult) -> str:
 
 
 def _turns(visible: Sequence[Visible]) -> Iterator[tuple[str, list[Block]]]:
-    """Yield what neighbours of one role say together; those that only hold blanks are nobody's turn."""
+    """Yield what neighbours of one role say together; those that only hold blanks are no turn."""
     role, blocks = "", list[Block]()
     for message in visible:
         said = [block for block in message.blocks if not (isinstance(block, Text) and not block.text.strip())]

@@ -12,8 +12,8 @@ from textual.widget import Widget
 from roo_tui.domain.events import Approval, Choice, Option, Question
 from roo_tui.domain.views import DiffView
 from roo_tui.tui.app import RooApp
-from roo_tui.tui.screens.chat import ChatScreen
-from tests.support.fake_engine import FakeEngine
+from roo_tui.tui.screens.chat.screen import ChatScreen
+from tests.support.scripted_engine import ScriptedEngine
 
 APPROVAL = Question(
     "q1",
@@ -43,7 +43,7 @@ CHOICE = Question(
 class Started:
     """A running app, its engine and its pilot."""
 
-    def __init__(self, app: RooApp, engine: FakeEngine, pilot: Pilot[int]) -> None:
+    def __init__(self, app: RooApp, engine: ScriptedEngine, pilot: Pilot[int]) -> None:
         self.app = app
         self.engine = engine
         self.pilot = pilot
@@ -98,16 +98,16 @@ class Started:
         return "\n".join(line.rstrip() for line in lines)
 
     def notices(self) -> str:
-        """Everything that was said for the moment."""
-        return "\n".join(said.text for said in self.chat.notices.said)
+        """Every notice so far."""
+        return "\n".join(notice.text for notice in self.chat.notices.past)
 
 
 @asynccontextmanager
 async def started(
-    engine: FakeEngine | None = None, *, size: tuple[int, int] = (80, 24), theme: str = "", resume: str = ""
+    engine: ScriptedEngine | None = None, *, size: tuple[int, int] = (80, 24), theme: str = "", resume: str = ""
 ) -> AsyncIterator[Started]:
     """Run the app with an engine (a new scripted one by default) until its prompt is ready."""
-    engine = engine or FakeEngine()
+    engine = engine or ScriptedEngine()
     app = RooApp(lambda demo: engine, theme=theme, resume=resume)
     async with app.run_test(size=size) as pilot:
         screen = Started(app, engine, pilot)

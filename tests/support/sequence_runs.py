@@ -80,10 +80,10 @@ def _play_in_memory(
 def _play_whole(
     runner: asyncio.Runner, folder: Path, setting: Setting, operations: Sequence[Operation], total: Figures
 ) -> None:
-    place = folder / f"whole-{total.sequences}"
-    prepare(place / "workspace")
+    own = folder / f"whole-{total.sequences}"
+    prepare(own / "workspace")
     conversation = Conversation(
-        place / "workspace", setting, lambda: open_store(place / "roo-tui.db"), checkpoints=True, poll_s=0.002
+        own / "workspace", setting, lambda: open_store(own / "roo-tui.db"), checkpoints=True, poll_s=0.002
     )
     _play(runner, conversation, operations, total)
 

@@ -51,7 +51,7 @@ Answer = tuple[Said, ...]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A person says something; the model answers with `answers`, one for each request, then with plain words.
+    """The user sends a message; the model answers with `answers`, one for each request, then with plain text.
 
     `fault` is what the summarising model does if it is asked meanwhile, `too_long` how many requests the provider
     refuses as too long, `queued` whether a second message is typed while the first is worked on, `condense` whether a

@@ -4,20 +4,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from roo_tui import settings
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.domain.blocks import Message, Text, result_text, tool_results
-from roo_tui.domain.entries import Body
 from roo_tui.domain.previews import CondenseRequest
-from roo_tui.domain.requests import ModelEvent, ModelInfo, Request
+from roo_tui.domain.requests import ModelInfo, Request
 from roo_tui.engine import Engine
 from roo_tui.tui.app import RooApp
 from tests.support.demo_app import DemoScreen
-from tests.support.scripted_model import SCRIPTED, ScriptedModel
-
-Kind = TypeVar("Kind", bound=Body)
+from tests.support.engines import path_of
+from tests.support.scripted_model import SCRIPTED, ScriptedModel, asks_for_summary
 
 
 def small(window: int = 20_000, max_output: int = 1_000, **values: object) -> ModelInfo:
@@ -26,38 +23,22 @@ def small(window: int = 20_000, max_output: int = 1_000, **values: object) -> Mo
 
 
 def long(number: int) -> str:
-    """Return about 1,800 tokens of words that no other number has."""
+    """Return about 1,800 tokens of text that no other number has."""
     return "".join(f"Sentence {line} of text {number} takes its share. " for line in range(150))
 
 
 def said(request: Request) -> str:
     """Return every text and result of a request's messages, a line apart."""
-    return "\n".join(words_of(request.messages))
+    return "\n".join(texts_of(request.messages))
 
 
-def words_of(messages: Sequence[Message]) -> list[str]:
+def texts_of(messages: Sequence[Message]) -> list[str]:
     """Return every text and result of messages, in order."""
     found = []
     for message in messages:
         found += [block.text for block in message.blocks if isinstance(block, Text)]
         found += [result_text(result) for result in tool_results(message.blocks)]
     return found
-
-
-def asks_for_summary(request: Request) -> bool:
-    """Say whether a request is for a summary: without tools, or as the last words of a conversation."""
-    last = request.messages[-1].blocks[-1]
-    return not request.tools or (isinstance(last, Text) and "nine of these sections" in last.text)
-
-
-class Talker(ScriptedModel):
-    """A model that gives its summary whichever way it is asked for one."""
-
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        if request.tools and asks_for_summary(request):
-            self.answers.insert(0, self.summary)
-        async for event in super().stream(request):
-            yield event
 
 
 def summarising(model: ScriptedModel) -> list[Request]:
@@ -70,16 +51,9 @@ def talking(model: ScriptedModel) -> list[Request]:
     return [request for request in model.requests if not asks_for_summary(request)]
 
 
-def bodies(engine: Engine, kind: type[Kind]) -> list[Kind]:
-    """Return the facts of a kind on the path, oldest first."""
-    assert engine.read.session is not None
-    return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, kind)]
-
-
 def effective(engine: Engine) -> tuple[Visible, ...]:
     """Return what the model would see now."""
-    assert engine.read.session is not None
-    return effective_history(engine.read.session.task.log.path())
+    return effective_history(path_of(engine))
 
 
 async def condensed(engine: Engine, instructions: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Runs tools as the engine does, in a workspace of its own, with a person whose answers are known beforehand."""
+"""Runs tools as the engine does, in a workspace of its own, with a user whose answers are known beforehand."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from roo_tui.workspace.files import Workspace
 
 
 class Bench:
-    """`asked` are the questions put to the person, `emitted` what was shown while calls ran."""
+    """`asked` are the questions put to the user, `emitted` what was shown while calls ran."""
 
     def __init__(self, root: Path, answer: str = "") -> None:
         self.root = root
@@ -38,7 +38,7 @@ class Bench:
         assert isinstance(prepared, Prepared), prepared
         return await run_call(prepared, self.context)
 
-    async def words(self, tool: str, **arguments: Any) -> str:
+    async def result(self, tool: str, **arguments: Any) -> str:
         outcome = await self.run(tool, **arguments)
         assert isinstance(outcome.for_model, str)
         return outcome.for_model

@@ -16,8 +16,8 @@ from roo_tui.domain.markers import Condense
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.engine import Engine
 from roo_tui.llm.options import Profile
-from tests.support.engines import Recorder, allow_all, engine_on
-from tests.support.scripted_model import SUMMARY, Hang, ScriptedModel, call
+from tests.support.engines import Recorder, allow_all, bodies, engine_on, path_of, session_of
+from tests.support.scripted_model import SUMMARY, ScriptedModel, call, hang
 
 PRICED = ModelInfo(
     "scripted",
@@ -31,20 +31,6 @@ PRICED = ModelInfo(
 )
 
 
-def is_condense(request: Any) -> bool:
-    return "<summary>" in str(request.messages[-1])
-
-
-class CondensingModel(ScriptedModel):
-    """Knows a condense request by its words, so that one with tools (the cached shape) gets the summary too."""
-
-    async def stream(self, request: Any) -> Any:
-        if request.tools and is_condense(request):
-            self.answers.insert(0, self.summary)
-        async for event in super().stream(request):
-            yield event
-
-
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "app"
@@ -53,16 +39,16 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def condenses(engine: Engine) -> list[Condense]:
-    return [entry.body for entry in engine.read.session.task.log.path() if isinstance(entry.body, Condense)]
+    return [entry.body for entry in path_of(engine) if isinstance(entry.body, Condense)]
 
 
 async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_on(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], summary=(hang := Hang("<summary>Half")))
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], summary=(hanging := hang("<summary>Half")))
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("one")
         await recorder.turn("two")
         await engine.condense()
-        await hang.reached.wait()
+        await hanging.reached.wait()
         with pytest.raises(CommandRefused, match="already running"):
             await engine.condense()
         assert engine.busy
@@ -75,7 +61,7 @@ async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_o
 
 
 async def test_a_condense_right_after_a_request_extends_it_and_reads_the_cache(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("second")
@@ -133,13 +119,13 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     engine, recorder = await started(workspace, model, in_background())
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
-    control = engine.read.session.context
-    if running := control._background._running:
+    running = session_of(engine).context._background._running
+    if running is not None:
         await asyncio.wait([running])
     await recorder.turn("five")
     (found,) = condenses(engine)
     assert found.figures.trigger == "background"
-    path = engine.read.session.task.log.path()
+    path = path_of(engine)
     typed = [entry for entry in path if isinstance(entry.body, UserMessage) and entry.body.words]
     assert typed[-1].id not in found.hides
     assert [event.outcome for event in recorder.of(CondenseEnded)] == ["condensed"]
@@ -147,18 +133,18 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
 
 
 async def test_a_rewind_drops_what_is_condensed_in_the_background(workspace: Path) -> None:
-    hang = Hang("<summary>")
+    hanging = hang("<summary>")
     model = ScriptedModel(["word " * 700, "word " * 1_500, "short"])
     model.info = replace(model.info, window=20_000, max_output=2_000)
     model.tokens = lambda request: 14_500 if len(model.requests) >= 3 else 8_000
-    model.summary = hang
+    model.summary = hanging
     engine, recorder = await started(workspace, model, in_background())
     for words in ("one", "two", "three", "four"):
         await recorder.turn(words)
-    await hang.reached.wait()
+    await hanging.reached.wait()
     points = [point for point in await engine.read.rewind_points() if point.kind == "user"]
     await engine.rewind(points[1].entry_id)
-    assert not engine.read.session.context._background.running
+    assert not session_of(engine).context._background.running
     await recorder.turn("again")
     assert condenses(engine) == []
     await engine.close()
@@ -172,12 +158,17 @@ async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path
         await recorder.turn("and?")
         await engine.condense()
         await engine.idle()
-        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, Condense))
-        assert any("src/secret_plan.py" in line for line in entry.body.receipt)
-        await engine.append_receipt(entry.id)
+        (condense,) = bodies(engine, Condense)
+        assert any("src/secret_plan.py" in line for line in condense.receipt)
+        condense_id = next(entry.id for entry in path_of(engine) if entry.body is condense)
+        await engine.append_receipt(condense_id)
         await recorder.turn("go on")
-        with pytest.raises(CommandRefused):
-            await engine.append_receipt(1)
+        for no_condense in (1, 999):
+            with pytest.raises(CommandRefused, match=f"e{no_condense} is not a condense"):
+                await engine.append_receipt(no_condense)
+        await engine.rewind((await engine.read.rewind_points())[0].entry_id)
+        with pytest.raises(CommandRefused, match="is not a condense in this conversation"):
+            await engine.append_receipt(condense_id)
     assert "src/secret_plan.py" in str(model.requests[-1].messages[0])
 
 
@@ -186,7 +177,7 @@ async def test_a_pinned_message_survives_two_condenses_word_for_word(workspace: 
     model = ScriptedModel(["Long. " * 400, "More. " * 400, "Again. " * 400, "ok"], summary=SUMMARY)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn(pinned)
-        entry = next(e for e in engine.read.session.task.log.path() if isinstance(e.body, UserMessage))
+        entry = next(e for e in path_of(engine) if isinstance(e.body, UserMessage))
         await engine.pin(entry.id)
         for words in ("one", "two"):
             await recorder.turn(words)
@@ -220,7 +211,7 @@ async def test_before_a_smaller_model_takes_over_the_one_that_holds_the_history_
 
 
 async def test_the_forecast_is_what_the_condense_then_costs(workspace: Path) -> None:
-    model = CondensingModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
+    model = ScriptedModel(["An answer. " * 400, "And more. " * 400], info=PRICED)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("second")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from roo_tui import settings
 from roo_tui.domain.events import CondenseEnded
-from roo_tui.domain.requests import Request
+from roo_tui.domain.markers import Condense
 from roo_tui.engine import Engine
 from roo_tui.headless.stats import show_context, show_stats
-from tests.support.engines import engine_on
+from tests.support.engines import bodies, engine_on, session_of
 from tests.support.scripted_model import ScriptedModel
 
 
@@ -45,24 +45,20 @@ async def test_context_and_stats_speak_of_the_stored_task(tmp_path: Path) -> Non
     assert "condense (native, fresh)" in out.getvalue()
 
 
-class ChangingTokenizer(ScriptedModel):
-    """Reports half as many tokens from its third request on, as providers do when prose takes the place of code."""
-
-    def _count(self, request: Request) -> int:
-        return super()._count(request) // (2 if len(self.requests) > 2 else 1)
-
-
 async def test_what_is_left_is_a_share_of_what_there_was(tmp_path: Path) -> None:
-    model = ChangingTokenizer([*("A different answer. " * 900 for _ in range(4)), "Short."])
+    """The provider counts half as many tokens from the third request on, as when prose takes the place of code."""
+    model = ScriptedModel([*("A different answer. " * 900 for _ in range(4)), "Short."])
+    model.tokens = lambda request: len(str(request)) // (8 if len(model.requests) > 2 else 4)
     async with engine_on(tmp_path, model) as (engine, recorder):
         for words in ("one", "two", "three", "four", "five"):
             await recorder.turn(words)
-        overhead = await engine.read.session.gauge.overhead()
+        overhead = await session_of(engine).gauge.overhead()
         await engine.condense()
         await engine.idle()
         ended = recorder.of(CondenseEnded)[-1]
-        assert ended.outcome == "condensed" and ended.entry_id
-        figures = engine.read.session.task.log.entry(ended.entry_id).body.figures
+        assert ended.outcome == "condensed"
+        (marker,) = bodies(engine, Condense)
+        figures = marker.figures
         assert figures.tokens_before > figures.tokens_after > overhead // 2
         assert engine.read.context_use().used == figures.tokens_after
 

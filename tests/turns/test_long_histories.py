@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui.domain.markers import Condense
-from tests.support.engines import engine_on
+from tests.support.engines import engine_on, path_of
 from tests.support.scripted_model import SUMMARY, ScriptedModel
 
 WORDS = "A sentence about the shards and the cursor that each of them keeps. "
@@ -36,9 +36,9 @@ async def test_a_history_longer_than_the_window_is_condensed_in_parts_and_nothin
     model = ScriptedModel(["Going on."], summary=condense_answer)
     async with engine_on(workspace, model) as (engine, recorder):
         await engine.open_task(await engine.import_file(file))
-        before = len(engine.read.session.task.log.path())
+        before = len(path_of(engine))
         end = await recorder.turn("and now?")
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         (marker,) = [entry.body for entry in path if isinstance(entry.body, Condense)]
         assert end.reason == "completed"
         assert marker.figures.shape == "staged"
@@ -53,7 +53,7 @@ async def test_a_history_longer_than_the_window_is_condensed_in_parts_and_nothin
 
 
 @pytest.mark.line("A8")
-async def test_first_request_and_its_command_are_there_after_five_condenses(workspace: Path) -> None:
+async def test_the_command_of_the_first_request_is_there_after_five_condenses(workspace: Path) -> None:
     commands = workspace / ".roo" / "commands"
     commands.mkdir(parents=True)
     (commands / "plan.md").write_text("Follow docs/plan.md, step by step.")
@@ -64,6 +64,6 @@ async def test_first_request_and_its_command_are_there_after_five_condenses(work
             await engine.condense()
             await engine.idle()
             await recorder.turn(f"go on, part {number}")
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert sum(isinstance(entry.body, Condense) for entry in path) == 5
     assert "Follow docs/plan.md, step by step." in str(model.requests[-1].messages)

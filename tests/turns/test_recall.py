@@ -1,4 +1,4 @@
-"""Recall and search on the real engine: what is hidden comes back, to the model and to people."""
+"""Recall and search on the real engine: what is hidden comes back, to the model and to the user."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 from roo_tui.domain.blocks import result_text, tool_results
 from roo_tui.domain.entries import UserMessage
-from tests.support.engines import engine_on
+from roo_tui.domain.requests import Request
+from tests.support.engines import engine_on, path_of
 from tests.support.scripted_model import ScriptedModel, call
 
 
@@ -19,15 +20,20 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
+def first_result(request: Request) -> str:
+    """Return the id of the first hidden result that a request names."""
+    found = re.search(r"\[(e\d+): result of", str(request.messages))
+    assert found is not None
+    return found[1]
+
+
 async def test_the_model_brings_back_what_a_condense_hid(workspace: Path) -> None:
     model = ScriptedModel(
         [
             call("read_file", "c1", path="shed.md"),
             "Read. " * 50,
-            call("recall_history", "c2", query="where does the person keep climbing tools: door"),
-            lambda request: call(
-                "recall_history", "c3", id=re.findall(r"\[(e\d+): result of", str(request.messages))[0]
-            ),
+            call("recall_history", "c2", query="where does the user keep climbing tools: door"),
+            lambda request: call("recall_history", "c3", id=first_result(request)),
             "Behind the door.",
         ]
     )
@@ -45,7 +51,7 @@ async def test_the_model_brings_back_what_a_condense_hid(workspace: Path) -> Non
     assert result_text(by_id).count("More about the shed.") == 300
 
 
-async def test_people_find_words_on_every_branch_and_see_where_they_are(workspace: Path) -> None:
+async def test_the_user_finds_text_on_every_branch_and_sees_where_it_is(workspace: Path) -> None:
     model = ScriptedModel(["One. " * 100, "Two. " * 100, "Three."])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("paint the fence")
@@ -69,7 +75,7 @@ async def test_a_recall_changes_no_file_and_takes_no_snapshot(workspace: Path) -
         assert end.reason == "completed"
         record = next(
             body.calls[0]
-            for body in (entry.body for entry in engine.read.session.task.log.path())
+            for body in (entry.body for entry in path_of(engine))
             if isinstance(body, UserMessage) and body.calls
         )
         assert (record.tool, record.decision, record.facts.changed) == ("recall_history", "auto", ())

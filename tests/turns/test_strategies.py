@@ -16,7 +16,7 @@ from roo_tui.domain.previews import CondenseRequest
 from roo_tui.engine import Engine
 from roo_tui.headless.tasks import condense_task, preview_condense
 from roo_tui.settings import HookOptions
-from tests.support.engines import Recorder, allow_all
+from tests.support.engines import Recorder, allow_all, path_of
 from tests.support.scripted_model import ScriptedModel, call
 
 BIG = "".join(f"line {number} of a long file\n" for number in range(300))
@@ -49,7 +49,7 @@ async def started(
 
 
 def markers(engine: Engine) -> list[Any]:
-    bodies = [entry.body for entry in engine.read.session.task.log.path()]
+    bodies = [entry.body for entry in path_of(engine)]
     return [body for body in bodies if isinstance(body, Condense | Truncation | Mask)]
 
 
@@ -146,7 +146,7 @@ async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(w
     engine, recorder = await started(workspace, model)
     await recorder.turn("read it, and never change [big.txt]")
     await recorder.turn("again")
-    task_id, before = engine.read.header().task_id, engine.read.session.task.log.path()
+    task_id, before = engine.read.header().task_id, path_of(engine)
     asked = len(model.requests)
     found = await engine.compare_strategies(task_id)
     assert [(row.strategy, row.preset) for row in found] == [
@@ -159,5 +159,5 @@ async def test_every_strategy_is_compared_on_a_stored_task_and_nothing_changes(w
     ]
     assert all(row.refusal or row.tokens_after < row.tokens_before for row in found)
     assert found[0].survived == found[0].artefacts > 0
-    assert engine.read.session.task.log.path() == before and len(model.requests) == asked
+    assert path_of(engine) == before and len(model.requests) == asked
     await engine.close()

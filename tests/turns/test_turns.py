@@ -7,11 +7,11 @@ import pytest
 from roo_tui.domain.blocks import Text, Thinking, tool_results
 from roo_tui.domain.entries import CallStarted, Checkpoint, UserMessage
 from roo_tui.domain.errors import ModelError
-from roo_tui.domain.events import BlockText, RetryWaiting, ToolOutput, TurnEnded
+from roo_tui.domain.events import BlockStarted, BlockText, EntriesAppended, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
-from roo_tui.domain.views import AnswerRow, ReductionRow, ToolRow, UserRow
-from tests.support.engines import engine_on
-from tests.support.scripted_model import Hang, ScriptedModel, call, overflow
+from roo_tui.domain.views import AnswerRow, FailureRow, ReductionRow, ToolRow, UserRow
+from tests.support.engines import engine_on, path_of
+from tests.support.scripted_model import ScriptedModel, call, hang, overflow
 
 
 @pytest.fixture
@@ -33,11 +33,39 @@ async def test_a_plain_question_is_answered_and_stored(workspace: Path) -> None:
     assert "environment_details" in str(model.requests[0].messages[0])
 
 
+async def test_a_committed_answer_names_the_blocks_that_streamed(workspace: Path) -> None:
+    hanging = hang("Half")
+    model = ScriptedModel([[Thinking("Well."), Text("Hello."), call("read_file", "c1", path="a.txt")], hanging])
+    async with engine_on(workspace, model) as (engine, recorder):
+        await engine.submit("hi")
+        await hanging.reached.wait()
+        engine.cancel()
+        await engine.idle()
+        told = [event for event in recorder.of(EntriesAppended) if event.block_ids]
+        streamed = [event.block_id for event in recorder.of(BlockStarted)]
+        assert [len(event.block_ids) for event in told] == [3, 1]
+        assert [block_id for event in told for block_id in event.block_ids] == streamed
+
+
+async def test_a_queued_message_waits_after_a_failed_turn_until_something_is_sent(workspace: Path) -> None:
+    model = ScriptedModel([call("execute_command", "c1", command="sleep 0.3"), ModelError("No.", status=401), "Done."])
+    async with engine_on(workspace, model, auto_approve=True) as (engine, recorder):
+        await engine.submit("first")
+        await engine.submit("second")
+        end = await recorder.until(lambda event: isinstance(event, TurnEnded))
+        await engine.idle()
+        assert end.reason == "failed"
+        assert [item.words for item in engine.read.queue()] == ["second"]
+        assert (await recorder.turn("")).reason == "completed"
+        assert engine.read.queue() == ()
+    assert "second" in str(model.requests[-1].messages[-1])
+
+
 async def test_a_call_is_committed_before_it_runs_and_its_result_is_sent(workspace: Path) -> None:
     model = ScriptedModel([call("read_file", "c1", path="a.txt"), "It has two lines."])
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("what is in a.txt?")
-        kinds = [type(entry.body) for entry in engine.read.session.task.log.path()]
+        kinds = [type(entry.body) for entry in path_of(engine)]
         assert kinds.index(CallStarted) < len(kinds) - 1 - kinds[::-1].index(UserMessage)
         row = next(row.body for row in await engine.read.rows() if isinstance(row.body, ToolRow))
         assert (row.tool, row.title, row.state) == ("read_file", "a.txt", "done")
@@ -57,7 +85,7 @@ async def test_an_edit_is_asked_about_shown_as_a_diff_and_checkpointed(workspace
         await recorder.turn("write three")
         assert (workspace / "a.txt").read_text() == "three\n"
         assert asked[0].view.type == "diff" and asked[0].view.new == "three\n"
-        trees = [e.body.tree for e in engine.read.session.task.log.path() if isinstance(e.body, Checkpoint)]
+        trees = [e.body.tree for e in path_of(engine) if isinstance(e.body, Checkpoint)]
         assert len(set(trees)) == 2
 
 
@@ -83,11 +111,11 @@ async def test_always_is_remembered_for_this_very_command(workspace: Path) -> No
 
 
 async def test_escape_keeps_what_was_streamed_and_the_next_request_is_valid(workspace: Path) -> None:
-    hang = Hang("Half an ans")
-    model = ScriptedModel([hang, "Next."])
+    hanging = hang("Half an ans")
+    model = ScriptedModel([hanging, "Next."])
     async with engine_on(workspace, model) as (engine, recorder):
         await engine.submit("go")
-        await hang.reached.wait()
+        await hanging.reached.wait()
         engine.cancel()
         await engine.idle()
         end = recorder.of(TurnEnded)[-1]
@@ -161,12 +189,12 @@ async def test_a_manual_condense_hides_and_can_be_undone_and_redone(workspace: P
 
 
 async def test_an_automatic_condense_fires_at_the_trigger(workspace: Path) -> None:
-    model = ScriptedModel(["word " * 4000, "ok", "ok"], tokens=None)
+    model = ScriptedModel(["word " * 4000, "ok", "ok"])
     model.info = type(model.info)("scripted", "scripted", window=12_000, max_output=1000, token_factor=1.0)
     async with engine_on(workspace, model) as (engine, recorder):
         await recorder.turn("first")
         await recorder.turn("x " * 6000)
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert any(isinstance(entry.body, Condense) and entry.body.figures.trigger == "automatic" for entry in path)
 
 
@@ -178,7 +206,7 @@ async def test_an_overflow_the_provider_reports_is_reduced_and_retried(workspace
         await recorder.turn("first")
         end = await recorder.turn("second")
         assert end.reason == "completed"
-        path = engine.read.session.task.log.path()
+        path = path_of(engine)
         assert any(isinstance(e.body, Condense | Truncation) and e.body.figures.trigger == "forced" for e in path)
         assert engine.read.context_use().window == 50_000
 
@@ -204,7 +232,7 @@ async def test_a_failing_manual_condense_changes_nothing(workspace: Path) -> Non
         before = await engine.read.export("effective", "json")
         await engine.condense()
         await engine.idle()
-        failure = engine.read.session.task.log.path()[-1].body
+        failure = path_of(engine)[-1].body
         assert isinstance(failure, CondenseFailed) and failure.status == 400
         assert await engine.read.export("effective", "json") == before
 
@@ -237,3 +265,24 @@ async def test_rewind_restores_conversation_and_files_and_can_be_undone(workspac
         await engine.undo()
         assert (workspace / "a.txt").read_text() == "new\n"
         assert len([row for row in await engine.read.rows() if isinstance(row.body, UserRow)]) == 2
+
+
+async def test_a_file_over_ten_megabytes_is_named_as_not_restorable_and_one_just_under_is_restored(
+    workspace: Path, tmp_path: Path
+) -> None:
+    sizes = {"under.bin": 10_000_000, "over.bin": 10_000_001}
+    for name, size in sizes.items():
+        (workspace / name).write_bytes(b"0" * size)
+        (tmp_path / name).write_bytes(b"1" * size)
+    change = call("execute_command", "c1", command="cp ../under.bin ../over.bin .")
+    async with engine_on(workspace, ScriptedModel([change, "Changed."])) as (engine, recorder):
+        await recorder.turn("change them")
+        notes = [row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow)]
+        assert [(note.title, note.message) for note in notes] == [
+            ("Not part of checkpoints; a rewind cannot restore them", "over.bin")
+        ]
+        (point,) = [point for point in await engine.read.rewind_points() if point.kind == "user"]
+        preview = await engine.read.rewind_preview(point.entry_id)
+        assert ([change.path for change in preview.files], preview.skipped) == (["under.bin"], ("over.bin",))
+        await engine.rewind(point.entry_id, files=True)
+    assert {name: (workspace / name).read_bytes()[:1] for name in sizes} == {"under.bin": b"0", "over.bin": b"1"}

@@ -3,12 +3,14 @@
 Start with `steps` (prepare, perform, carry out), then `request` (what is asked) and `marker` (what is appended).
 """
 
-from roo_tui.context.condense.attachments import outlines_of, receipt_block, split_summary
+from roo_tui.context.condense.attachments import receipt_block
 from roo_tui.context.condense.background import swapped_in
+from roo_tui.context.condense.folded_files import outlines_of
 from roo_tui.context.condense.marker import LOW_YIELD
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.request import prefix_hash
 from roo_tui.context.condense.steps import condense
+from roo_tui.context.condense.summary_call import split_summary
 
 __all__ = [
     "LOW_YIELD",

@@ -1,14 +1,22 @@
-"""The summary message: the model's answer first, then what is attached to it by itself.
+"""The summary message: the model's answer first, then what is attached to it.
 
-Order: answer, commands in force, folded files, facts ledger, receipt, pins, the request being worked on, open todo
-items, environment details. Each but the first and the last stands in a `<system-reminder>`. Commands, pins, request and
-todo items are there whatever their size; the rest shares what is left, folded files last.
+`ORDER` names the attachments as the message has them. Those in `REQUIRED` are there whatever their size; those in
+`OPTIONAL` take, in that order, from the room the required ones leave. To add one, write the function that builds its
+blocks, enter it in one of the two tables and in `ORDER`, and put its words into `prompts/summary_message.md`.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from roo_tui.context.reduction_input import Fold
+from roo_tui.context.condense.cut_point import Cut, standing_commands
+from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.condense.ledger import MOST_FILES, ledger, ledger_block
+from roo_tui.context.condense.receipt import open_items, receipt
+from roo_tui.context.history.log_facts import todos_of
+from roo_tui.context.history.pins import pin_blocks
+from roo_tui.context.options import ContextOptions
+from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
 from roo_tui.prompt_files import render
@@ -16,61 +24,9 @@ from roo_tui.prompt_files import render
 MOST_CHARACTERS = 50_000
 _CHARACTERS_PER_TOKEN = 4
 
-SECTIONS = (
-    "Primary request and intent",
-    "Key technical concepts",
-    "Files and code sections",
-    "Errors and fixes",
-    "Problem solving",
-    "All user messages",
-    "Pending tasks",
-    "Current work",
-    "Optional next step",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Required:
-    """The blocks that are attached whatever their size."""
-
-    commands: Text | None = None
-    pins: tuple[Text, ...] = ()
-    request: Text | None = None
-    todos: Text | None = None
-
-    @property
-    def blocks(self) -> tuple[Text, ...]:
-        """All of them, in order."""
-        return tuple(block for block in (self.commands, *self.pins, self.request, self.todos) if block is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryParts:
-    """Everything a summary message is made of."""
-
-    answer: Text
-    required: Required = field(default_factory=Required)
-    outlines: tuple[Text, ...] = ()
-    ledger: Text | None = None
-    receipt: Text | None = None
-    environment: Text | None = None
-
-    @property
-    def blocks(self) -> tuple[Text, ...]:
-        """The blocks of the message, in order."""
-        required = self.required
-        ordered = (
-            self.answer,
-            required.commands,
-            *self.outlines,
-            self.ledger,
-            self.receipt,
-            *required.pins,
-            required.request,
-            required.todos,
-            self.environment,
-        )
-        return tuple(block for block in ordered if block is not None)
+Blocks = tuple[Text, ...]
+Required = Mapping[str, Blocks]
+"""The blocks of each required attachment, by its name."""
 
 
 @dataclass(slots=True)
@@ -110,128 +66,169 @@ def answer_block(answer: str) -> Text:
     return Text(render("summary_message/answer", answer=answer.strip()))
 
 
-def commands_block(commands: tuple[str, ...]) -> Text | None:
-    """Return the block of the commands in force, None where there are none."""
-    return Text(render("summary_message/commands", commands="\n".join(commands))) if commands else None
+@dataclass(slots=True)
+class Source:
+    """What optional attachments are made from, and what they leave behind.
+
+    `said` is the text of the answer and of the required blocks; `unsaid` is the receipt. `left` is the room that is
+    not taken yet. Remarks for the user are added to `remarks`.
+    """
+
+    given: ReductionInput
+    services: ReductionServices
+    options: ContextOptions
+    said: str
+    left: Allowance
+    unsaid: tuple[str, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+
+    def fitting(self, block: Text | None) -> Blocks:
+        """Return the block if there is one and it fits into the room that is left; else nothing."""
+        return (block,) if block is not None and self.left.take(block, self.services.counter) else ()
 
 
-def request_block(request: str) -> Text | None:
-    """Return the block of the request being worked on, None where there is none."""
-    return Text(render("summary_message/request", request=request)) if request else None
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """The blocks behind the answer, in order; the receipt; remarks for the user."""
+
+    blocks: Blocks
+    unsaid: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
-def todos_block(todos: tuple[tuple[str, str], ...]) -> Text | None:
-    """Return the block of the todo items that are not done, None where all are."""
-    items = [render("summary_message/todo_item", text=text, state=state) for text, state in open_items(todos)]
-    return Text(render("summary_message/todos", items="\n".join(items))) if items else None
+def required_attachments(given: ReductionInput, where: Cut) -> Required:
+    """Return what is attached to a summary of this cut whatever its size."""
+    return {name: build(given, where) for name, build in REQUIRED.items()}
+
+
+def required_blocks(required: Required) -> Blocks:
+    """Return the blocks of the required attachments, in order."""
+    return tuple(block for name in ORDER for block in required.get(name, ()))
+
+
+async def attach(
+    answer: Text,
+    required: Required,
+    raw_hidden: int,
+    given: ReductionInput,
+    services: ReductionServices,
+    options: ContextOptions,
+) -> Attached:
+    """Return everything that stands behind the answer; `raw_hidden` are the raw tokens that the summary hides."""
+    counter, kept = services.counter, required_blocks(required)
+
+    def begin() -> Source:
+        left = allowance(given.limits.window, raw_hidden - counter.count_block(answer))
+        for block in kept:
+            left.charge(block, counter)
+        said = "\n".join(block.text for block in (answer, *kept))
+        unsaid = receipt(given.path, said, todos_in_force(given))
+        return Source(given, services, options, said, left, unsaid)
+
+    source = await asyncio.to_thread(begin)
+    built = dict(required)
+    for name, build in OPTIONAL.items():
+        built[name] = await build(source)
+    blocks = tuple(block for name in ORDER for block in built[name])
+    return Attached(blocks, source.unsaid, tuple(source.remarks))
+
+
+def todos_in_force(given: ReductionInput) -> tuple[tuple[str, str], ...]:
+    """Return the todo list as (text, state) pairs."""
+    return given.todos or todos_of(given.path)
 
 
 def receipt_block(receipt: tuple[str, ...]) -> Text | None:
     """Return the block of what the log knows and the summary does not say, None where that is nothing."""
-    return (
-        Text(render("summary_message/receipt", lines="\n".join(f"- {line}" for line in receipt))) if receipt else None
-    )
+    lines = "\n".join(f"- {line}" for line in receipt)
+    return Text(render("summary_message/receipt", lines=lines)) if receipt else None
 
 
-def open_items(todos: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """Return the (text, state) pairs that are not done."""
-    return [(text, state) for text, state in todos if state != "done"]
+def _commands(given: ReductionInput, where: Cut) -> Blocks:
+    """The commands in force, kept through any number of condenses."""
+    del where
+    commands = standing_commands(given.path)
+    return (Text(render("summary_message/commands", commands="\n".join(commands))),) if commands else ()
 
 
-def split_summary(text: str) -> tuple[str, str]:
-    """Return the analysis and the summary of a stored answer, for the screen; either may be empty.
-
-    The heading is left out. A text without tags is all summary; a tag that is never closed reaches to the next one.
-    """
-    text = text.removeprefix(render("summary_message/answer", answer="")).strip()
-    before, opened, rest = text.partition("<analysis>")
-    analysis = ""
-    if opened:
-        end = "</analysis>" if "</analysis>" in rest else "<summary>"
-        analysis, closed, after = rest.partition(end)
-        text = before + (closed if closed == "<summary>" else "") + after
-    _, opened, tagged = text.partition("<summary>")
-    summary = (tagged.rpartition("</summary>")[0] if "</summary>" in tagged else tagged) if opened else text
-    return analysis.strip(), summary.strip()
+def _pins(given: ReductionInput, where: Cut) -> Blocks:
+    """The pinned entries that the condense hides, word for word."""
+    return pin_blocks(given.path, {message.entry_id for message in where.kept})
 
 
-def missing_sections(answer: str) -> tuple[str, ...]:
-    """Return which of the nine sections the summary lacks. Case, spacing and `&` for "and" do not matter."""
-    words = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
-    return tuple(section for section in SECTIONS if section.casefold() not in words)
+def _request(given: ReductionInput, where: Cut) -> Blocks:
+    """The request that is being worked on, word for word."""
+    del given
+    return (Text(render("summary_message/request", request=where.request)),) if where.request else ()
 
 
-_AT_ONCE = 8
-_LEAST_SPACE = 200
+def _todos(given: ReductionInput, where: Cut) -> Blocks:
+    """The todo items that are not done."""
+    del where
+    items = [
+        render("summary_message/todo_item", text=text, state=state) for text, state in open_items(todos_in_force(given))
+    ]
+    return (Text(render("summary_message/todos", items="\n".join(items))),) if items else ()
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedFiles:
-    """One section per file, in the order asked for; `unreadable` counts the files that could not be read."""
-
-    sections: tuple[str, ...] = ()
-    unreadable: int = 0
-
-
-async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles:
-    """Return sections of the files' outlines that together have at most `budget` characters.
-
-    Files are taken in order, so give the newest first; a few are asked for at a time, and none once the budget is
-    used up. The section that does not fit any more is cut after a whole line if there is space for a useful part.
-
-    Source: Roo Code's folded file context.
-    """
-    sections: list[str] = []
-    unreadable = 0
-    unique = list(dict.fromkeys(paths))
-    for start in range(0, len(unique), _AT_ONCE):
-        if budget < _LEAST_SPACE:
-            break
-        batch = tuple(unique[start : start + _AT_ONCE])
-        found = await outlines(batch)
-        unreadable += len(batch) - len(found)
-        for path, outline in found:
-            section = (
-                render("summary_message/file_outline", path=path, outline=outline.rstrip()) if outline.strip() else ""
-            )
-            if len(section) > budget:
-                section = _cut(path, outline.rstrip(), budget)
-                budget = len(section)
-            if section:
-                sections.append(section)
-                budget -= len(section)
-    return FoldedFiles(tuple(sections), unreadable)
+async def _environment(source: Source) -> Blocks:
+    """The environment details, which only automatic and forced reductions show."""
+    given = source.given
+    if given.trigger not in ("automatic", "forced") or not given.environment.strip():
+        return ()
+    found = await asyncio.to_thread(source.fitting, Text(given.environment))
+    if not found:
+        source.remarks.append("Environment details left out for lack of space.")
+    return found
 
 
-def outlines_of(
-    read: Callable[[str], Awaitable[str]], outline: Callable[[str, str], Awaitable[str]], unreadable: type[Exception]
-) -> Fold:
-    """Return what `fold` asks: `read` gives a file's text or raises `unreadable`, `outline` its definitions."""
-
-    async def outlines(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:
-        found = []
-        for path in paths:
-            try:
-                text = await read(path)
-            except unreadable:
-                continue
-            found.append((path, await outline(path, text)))
-        return found
-
-    return outlines
+async def _ledger(source: Source) -> Blocks:
+    """The facts ledger."""
+    given, services = source.given, source.services
+    facts = await asyncio.to_thread(ledger, given.path, todos_in_force(given))
+    on_disk = await services.digests(tuple(fact.path for fact in facts.files[:MOST_FILES]))
+    return await asyncio.to_thread(lambda: source.fitting(ledger_block(facts, on_disk, services.counter, given.ratio)))
 
 
-def _cut(path: str, outline: str, budget: int) -> str:
-    """Return the section with as many whole lines as fit, empty where that is too little to be of use."""
-    if budget < _LEAST_SPACE:
-        return ""
-    lines = outline.split("\n")
-    cut = render("summary_message/outline_cut")
-    left = budget - len(render("summary_message/file_outline", path=path, outline=cut))
-    kept = 0
-    while kept < len(lines) and len(lines[kept]) + 1 <= left:
-        left -= len(lines[kept]) + 1
-        kept += 1
-    return (
-        render("summary_message/file_outline", path=path, outline="\n".join([*lines[:kept], cut])) if kept > 1 else ""
-    )
+async def _receipt(source: Source) -> Blocks:
+    """The receipt, where the settings ask for it."""
+    if not source.options.append_receipt:
+        return ()
+    return await asyncio.to_thread(source.fitting, receipt_block(source.unsaid))
+
+
+async def _outlines(source: Source) -> Blocks:
+    """Outlines of the files the agent has read, newest first, as many as fit."""
+    folded = await fold(source.given.read_files, source.left.characters, source.services.fold)
+
+    def fitting() -> Blocks:
+        shown: list[Text] = []
+        for section in folded.sections:
+            if not (found := source.fitting(Text(section))):
+                break
+            shown += found
+        return tuple(shown)
+
+    shown = await asyncio.to_thread(fitting)
+    if folded.unreadable:
+        source.remarks.append(f"Files that could not be read: {folded.unreadable}.")
+    if len(shown) < len(folded.sections):
+        source.remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - len(shown)}.")
+    return shown
+
+
+ORDER = ("commands", "outlines", "ledger", "receipt", "pins", "request", "todos", "environment")
+
+REQUIRED: dict[str, Callable[[ReductionInput, Cut], Blocks]] = {
+    "commands": _commands,
+    "pins": _pins,
+    "request": _request,
+    "todos": _todos,
+}
+
+OPTIONAL: dict[str, Callable[[Source], Awaitable[Blocks]]] = {
+    "environment": _environment,
+    "ledger": _ledger,
+    "receipt": _receipt,
+    "outlines": _outlines,
+}

@@ -4,20 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
-from roo_tui.context.condense.attachments import (
-    Allowance,
-    FoldedFiles,
-    Required,
-    SummaryParts,
-    allowance,
-    answer_block,
-    fold,
-    receipt_block,
-)
-from roo_tui.context.condense.ledger import MOST_FILES, Ledger, ledger, ledger_block
-from roo_tui.context.condense.receipt import receipt
+from roo_tui.context.condense.attachments import Attached, Required, answer_block, attach
 from roo_tui.context.history.effective import effective_history, with_marker
-from roo_tui.context.history.log_facts import todos_of
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.domain.blocks import Text
@@ -48,49 +36,16 @@ async def build_marker(
     Raises:
         CondenseError: it would not lower the count.
     """
-    counter = services.counter
     answer = answer_block(draft.answer)
-    todos = given.todos or todos_of(given.path)
-
-    def begin() -> tuple[Allowance, Ledger]:
-        left = allowance(given.limits.window, draft.raw_hidden - counter.count_block(answer))
-        for block in draft.required.blocks:
-            left.charge(block, counter)
-        return left, ledger(given.path, todos)
-
-    left, facts = await asyncio.to_thread(begin)
-    environment = _environment(given)
-    if environment is not None and not left.take(environment, counter):
-        environment = None
-    on_disk = await services.digests(tuple(fact.path for fact in facts.files[:MOST_FILES]))
-    known = ledger_block(facts, on_disk, counter, given.ratio)
-    if known is not None and not left.take(known, counter):
-        known = None
-    folded = await fold(given.read_files, left.characters, services.fold)
-
-    def finish() -> Condense:
-        said = "\n".join(block.text for block in (answer, *draft.required.blocks))
-        unsaid = receipt(given.path, said, todos)
-        attached = receipt_block(unsaid) if options.append_receipt else None
-        if attached is not None and not left.take(attached, counter):
-            attached = None
-        outlines = _fitting(folded, left, services)
-        parts = SummaryParts(answer, draft.required, outlines, known, attached, environment)
-        remarks = (*draft.remarks, *_remarks(given, environment, folded, len(outlines)))
-        return _marker(draft, parts, unsaid, remarks, given, services)
-
-    return await asyncio.to_thread(finish)
+    attached = await attach(answer, draft.required, draft.raw_hidden, given, services, options)
+    return await asyncio.to_thread(_marker, draft, answer, attached, given, services)
 
 
 def _marker(
-    draft: SummaryDraft,
-    parts: SummaryParts,
-    unsaid: tuple[str, ...],
-    remarks: tuple[str, ...],
-    given: ReductionInput,
-    services: ReductionServices,
+    draft: SummaryDraft, answer: Text, attached: Attached, given: ReductionInput, services: ReductionServices
 ) -> Condense:
-    counter, marker = services.counter, Condense(draft.hides, parts.blocks)
+    counter, summary = services.counter, (answer, *attached.blocks)
+    marker, remarks = Condense(draft.hides, summary), (*draft.remarks, *attached.remarks)
     raw_before = counter.count_messages(effective_history(given.path))
     raw_after = counter.count_messages(with_marker(given.path, marker))
     after = given.after(raw_before, raw_after)
@@ -112,30 +67,4 @@ def _marker(
         ratio=given.ratio,
         remarks=remarks,
     )
-    return Condense(draft.hides, parts.blocks, figures, unsaid)
-
-
-def _environment(given: ReductionInput) -> Text | None:
-    """Return the environment details, which only automatic and forced reductions show."""
-    shown = given.trigger in ("automatic", "forced") and given.environment.strip()
-    return Text(given.environment) if shown else None
-
-
-def _fitting(folded: FoldedFiles, left: Allowance, services: ReductionServices) -> tuple[Text, ...]:
-    outlines = []
-    for section in folded.sections:
-        if not left.take(Text(section), services.counter):
-            break
-        outlines.append(Text(section))
-    return tuple(outlines)
-
-
-def _remarks(given: ReductionInput, environment: Text | None, folded: FoldedFiles, shown: int) -> tuple[str, ...]:
-    remarks = []
-    if folded.unreadable:
-        remarks.append(f"Files that could not be read: {folded.unreadable}.")
-    if shown < len(folded.sections):
-        remarks.append(f"Outlines left out for lack of space: {len(folded.sections) - shown}.")
-    if environment is None and _environment(given) is not None:
-        remarks.append("Environment details left out for lack of space.")
-    return tuple(remarks)
+    return Condense(draft.hides, summary, figures, attached.unsaid)

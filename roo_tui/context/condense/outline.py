@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from roo_tui.context.condense.attachments import open_items, split_summary
+from roo_tui.context.condense.receipt import open_items
+from roo_tui.context.condense.summary_call import split_summary
 from roo_tui.context.history.log_facts import (
     Call,
     calls_of,

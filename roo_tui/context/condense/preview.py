@@ -12,7 +12,7 @@ from roo_tui.context.history.log_facts import typed_messages
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter, cost
 from roo_tui.domain.entries import AssistantMessage, Body, Entry
-from roo_tui.domain.markers import Condense, Mask, PassMetrics, Truncation
+from roo_tui.domain.markers import Condense, Marker, PassMetrics
 from roo_tui.domain.previews import CondensePreview, Shape
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.domain.usage import Usage
@@ -79,7 +79,7 @@ def preview_of_bodies(
         tokens_after=tokens_after,
         saving_per_turn_usd=saving,
         turns_to_pay_back=turns,
-        hidden=sum(body.hidden_count for body in bodies if isinstance(body, Condense | Truncation | Mask)),
+        hidden=sum(body.hidden_count for body in bodies if isinstance(body, Marker)),
         passes=passes,
         remarks=remarks,
     )

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from roo_tui.context.condense.attachments import open_items
 from roo_tui.context.history.log_facts import edited_files, failure_words, last_failure, typed_messages
 from roo_tui.domain.entries import Entry
 from roo_tui.plain_text import one_line
@@ -47,6 +46,11 @@ def receipt(path: Sequence[Entry], summary: str, todos: tuple[tuple[str, str], .
     names = [name for name in identifiers(typed[-1]) if _plain(name) not in said] if typed else []
     lines += [render("receipt/identifier", name=name) for name in names[:_MOST_IDENTIFIERS]]
     return tuple(lines)
+
+
+def open_items(todos: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """Return the (text, state) pairs that are not done."""
+    return [(text, state) for text, state in todos if state != "done"]
 
 
 def constraints(messages: Sequence[str]) -> list[str]:

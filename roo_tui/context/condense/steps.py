@@ -14,15 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from roo_tui.context.condense.attachments import (
-    SECTIONS,
-    Required,
-    commands_block,
-    missing_sections,
-    request_block,
-    todos_block,
-)
-from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep, standing_commands
+from roo_tui.context.condense.attachments import Required, required_attachments, required_blocks, todos_in_force
+from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep
 from roo_tui.context.condense.marker import SummaryDraft, build_marker
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.request import (
@@ -35,9 +28,7 @@ from roo_tui.context.condense.request import (
     without_tools,
 )
 from roo_tui.context.condense.staged import Stages, merging_request, stages, usage_of
-from roo_tui.context.condense.summary_call import SummaryAnswer, ask
-from roo_tui.context.history.log_facts import todos_of
-from roo_tui.context.history.pins import pin_blocks
+from roo_tui.context.condense.summary_call import SECTIONS, SummaryAnswer, ask, missing_sections
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.policy import decide
@@ -140,7 +131,7 @@ async def outlined(given: ReductionInput, services: ReductionServices, options: 
         CondenseError: the outline is not smaller than what it hides.
     """
     started = time.monotonic()
-    counter, todos = services.counter, _todos(given)
+    counter, todos = services.counter, todos_in_force(given)
 
     def write() -> tuple[_Hiding, str]:
         hiding = _hiding(given, counter, options)
@@ -166,7 +157,9 @@ def prepare(given: ReductionInput, counter: TokenCounter, options: ContextOption
     hiding = _hiding(given, counter, options)
     shape: Literal["fresh", "cached", "staged"]
     words = instruction(options, given.instructions)
-    shaping = RequestShapes(given, counter, hiding.where.hidden, words, counter.count_blocks(hiding.required.blocks))
+    shaping = RequestShapes(
+        given, counter, hiding.where.hidden, words, counter.count_blocks(required_blocks(hiding.required))
+    )
     by_text, by_cache = shaping.fresh(), shaping.cached()
     candidates = sorted((one for one in (by_text, by_cache) if one is not None), key=price)
     if not candidates:
@@ -255,13 +248,8 @@ def _hiding(given: ReductionInput, counter: TokenCounter, options: ContextOption
     keep, remarks = newest_to_keep(given, counter, options)
     where = cut(given.path, keep)
     _refuse_useless(where)
-    required = Required(
-        commands=commands_block(standing_commands(given.path)),
-        pins=pin_blocks(given.path, {message.entry_id for message in where.kept}),
-        request=request_block(where.request),
-        todos=todos_block(_todos(given)),
-    )
-    raw_hidden, raw_required = counter.count_messages(where.hidden), counter.count_blocks(required.blocks)
+    required = required_attachments(given, where)
+    raw_hidden, raw_required = counter.count_messages(where.hidden), counter.count_blocks(required_blocks(required))
     if raw_hidden <= raw_required:
         raise CondenseRefused(
             f"Nothing would be freed: of {raw_hidden:,} tokens that would be hidden, {raw_required:,} must stay "
@@ -290,7 +278,3 @@ def _remarks_on_model(given: ReductionInput) -> tuple[str, ...]:
         return ()
     name = given.summariser.model.id
     return (f"Written by {name}, not by the conversation's own model: names and tool calls may be less exact.",)
-
-
-def _todos(given: ReductionInput) -> tuple[tuple[str, str], ...]:
-    return given.todos or todos_of(given.path)

@@ -7,6 +7,19 @@ from roo_tui.domain.blocks import Block, Text, ToolUse
 from roo_tui.domain.errors import CondenseError, ModelError
 from roo_tui.domain.requests import BlockClosed, BlockDelta, Finished, Request, Started
 from roo_tui.domain.usage import Usage
+from roo_tui.prompt_files import render
+
+SECTIONS = (
+    "Primary request and intent",
+    "Key technical concepts",
+    "Files and code sections",
+    "Errors and fixes",
+    "Problem solving",
+    "All user messages",
+    "Pending tasks",
+    "Current work",
+    "Optional next step",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +102,26 @@ def _problem(answer: SummaryAnswer, calls_allowed: bool, finished: bool, stop_re
     if not answer.text:
         return "The model answered with an empty summary. Condense again, or choose another model."
     return ""
+
+
+def split_summary(text: str) -> tuple[str, str]:
+    """Return the analysis and the summary of a stored answer, for the screen; either may be empty.
+
+    The heading is left out. A text without tags is all summary; a tag that is never closed reaches to the next one.
+    """
+    text = text.removeprefix(render("summary_message/answer", answer="")).strip()
+    before, opened, rest = text.partition("<analysis>")
+    analysis = ""
+    if opened:
+        end = "</analysis>" if "</analysis>" in rest else "<summary>"
+        analysis, closed, after = rest.partition(end)
+        text = before + (closed if closed == "<summary>" else "") + after
+    _, opened, tagged = text.partition("<summary>")
+    summary = (tagged.rpartition("</summary>")[0] if "</summary>" in tagged else tagged) if opened else text
+    return analysis.strip(), summary.strip()
+
+
+def missing_sections(answer: str) -> tuple[str, ...]:
+    """Return which of the nine sections the summary lacks. Case, spacing and `&` for "and" do not matter."""
+    words = " ".join(split_summary(answer)[1].replace("&", " and ").casefold().split())
+    return tuple(section for section in SECTIONS if section.casefold() not in words)

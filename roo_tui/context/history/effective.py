@@ -96,9 +96,9 @@ def covering(path: Sequence[Entry], marker_id: EntryId) -> EntryId | None:
     if not isinstance(body, _MARKERS):
         return None
     outermost = None
-    covered = {marker_id, *_touched(body)}
+    covered = {marker_id, *body.touches}
     for later_id, later in view.active.items():
-        if later_id > marker_id and not covered.isdisjoint(_hides(later)):
+        if later_id > marker_id and not covered.isdisjoint(later.hides):
             outermost = later_id
             covered.add(later_id)
     return outermost
@@ -141,7 +141,7 @@ def _computed(path: tuple[Entry, ...]) -> _View:
     anchors: dict[EntryId, int] = {}
     for marker_id, marker in active.items():
         own = position[marker_id]
-        hides = [hidden_id for hidden_id in _hides(marker) if position.get(hidden_id, own) < own]
+        hides = [hidden_id for hidden_id in marker.hides if position.get(hidden_id, own) < own]
         hidden.update(hides)
         # The place of a hidden marker is where its replacement stood, not where the marker was appended.
         anchors[marker_id] = max((anchors.get(hidden_id, position[hidden_id]) for hidden_id in hides), default=own)
@@ -169,14 +169,6 @@ def _switched_off(path: tuple[Entry, ...]) -> set[EntryId]:
         if isinstance(entry.body, Toggle):
             (off.discard if entry.body.on else off.add)(entry.body.marker_id)
     return off
-
-
-def _hides(marker: Marker) -> tuple[EntryId, ...]:
-    return () if isinstance(marker, Mask) else marker.hides
-
-
-def _touched(marker: Marker) -> tuple[EntryId, ...]:
-    return tuple(item.entry_id for item in marker.items) if isinstance(marker, Mask) else marker.hides
 
 
 def _message(entry: Entry) -> Visible | None:

@@ -6,7 +6,7 @@ from roo_tui.context.history.effective import active_markers, covering
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.ids import EntryId, entry_ref
-from roo_tui.domain.markers import Condense, Mask, Toggle, Truncation
+from roo_tui.domain.markers import Marker, Toggle
 
 
 def undo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Toggle:
@@ -33,7 +33,7 @@ def newest_switchable(path: Sequence[Entry], *, on: bool) -> EntryId | None:
     seen: set[EntryId] = set()
     for entry in reversed(path):
         body = entry.body
-        if isinstance(body, Condense | Truncation | Mask):
+        if isinstance(body, Marker):
             marker_id = entry.id
         elif isinstance(body, Toggle):
             marker_id = body.marker_id
@@ -73,4 +73,4 @@ def _switch(path: Sequence[Entry], marker_id: EntryId | None, *, on: bool) -> To
 
 
 def _is_marker(path: Sequence[Entry], marker_id: EntryId) -> bool:
-    return any(entry.id == marker_id and isinstance(entry.body, Condense | Truncation | Mask) for entry in path)
+    return any(entry.id == marker_id and isinstance(entry.body, Marker) for entry in path)

@@ -8,7 +8,7 @@ strategy returns markers and changes nothing itself, so order, pairs and undo ar
 from roo_tui.context.strategies.hooks import CondenseHooks
 from roo_tui.context.strategies.lossless.lossless import hide_duplicates
 from roo_tui.context.strategies.plugins import built_in, load_plugins
-from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions, Thresholds
+from roo_tui.context.strategies.protocol import ProfileModel, StrategyOptions
 from roo_tui.context.strategies.runner import Extensions, PreparedRun, Runner
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "ProfileModel",
     "Runner",
     "StrategyOptions",
-    "Thresholds",
     "built_in",
     "hide_duplicates",
     "load_plugins",

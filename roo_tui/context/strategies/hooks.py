@@ -23,7 +23,7 @@ from typing import Any
 
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.strategies.protocol import StrategyEvent
-from roo_tui.domain.markers import Condense, Mask, Truncation
+from roo_tui.domain.markers import Marker
 from roo_tui.domain.usage import add_costs
 from roo_tui.plain_text import clean
 
@@ -147,7 +147,7 @@ def _payload(moment: str, event: StrategyEvent) -> dict[str, Any]:
     if moment == "after_condense":
         costs = None
         for body in event.bodies:
-            if isinstance(body, Condense | Truncation | Mask):
+            if isinstance(body, Marker):
                 costs = add_costs(costs, body.figures.cost_usd)
         payload |= {
             "outcome": event.kind,

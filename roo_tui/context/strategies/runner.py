@@ -32,7 +32,7 @@ from roo_tui.context.strategies.protocol import (
 from roo_tui.context.strategies.reduction_math import raw_change
 from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, SettingsError
-from roo_tui.domain.markers import Condense, Mask, Truncation
+from roo_tui.domain.markers import Marker
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def _judged(
 
 def _remarked(bodies: tuple[Body, ...], issues: tuple[str, ...]) -> tuple[Body, ...]:
     last = bodies[-1]
-    if not issues or not isinstance(last, Condense | Truncation | Mask):
+    if not issues or not isinstance(last, Marker):
         return bodies
     figures = replace(last.figures, remarks=(*last.figures.remarks, *issues))
     return (*bodies[:-1], replace(last, figures=figures))

@@ -109,12 +109,12 @@ def _section(entry: Entry) -> tuple[str, list[str]]:
                 *_paragraphs(summary),
                 f"Not in the summary:\n\n{left_out}" if left_out else "",
             ]
-            return "Context condensed", parts
+            return Condense.title, parts
         case Truncation(hides, figures, reason):
-            return "Context truncated", [_figures(figures, len(hides)), reason]
+            return Truncation.title, [_figures(figures, len(hides)), reason]
         case Mask(items, figures):
             places = "\n".join(f"- {entry_ref(item.entry_id)}: {one_line(item.placeholder)}" for item in items)
-            return "Context masked", [_figures(figures, 0), places]
+            return Mask.title, [_figures(figures, 0), places]
         case CondenseFailed(message=message, status=status, code=code, body=body):
             said = _joined(message, f"status {status}" if status else "", code)
             return "Condense failed", [said, _fenced(body) if body else ""]

@@ -15,7 +15,7 @@ from roo_tui.domain.errors import RooError
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.views import ContextBreakdown, ContextUse, EntryShare
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact
 from roo_tui.tui.screens.page import Page
 from roo_tui.tui.widgets.context_bar import bar
@@ -24,25 +24,25 @@ _NAME = 30
 _FIGURES = 18
 _LARGEST_BAR = 60
 
-Deed = Literal["condense", "forecast", "mask", "compare"]
+Deed = Literal["condense", "preview", "mask", "compare"]
 Choice = EntryId | Deed
 Pin = Callable[[EntryId, bool], Awaitable[tuple[EntryId, ...]]]
 
 
 class ContextScreen(Page[Choice | None]):
-    """Dismisses with the entry to go to, with what is to be done about the context, or None.
+    """Dismisses with the entry to go to, with what to do about the context, or None.
 
-    `pin` pins an entry, or takes its pin off, and returns the entries that are pinned then.
+    `pin` pins or unpins an entry and returns the pinned ones.
     """
 
-    TITLE_TEXT = words.CONTEXT_TITLE
-    KEYS_TEXT = words.CONTEXT_KEYS
+    TITLE_TEXT = strings.CONTEXT_TITLE
+    KEYS_TEXT = strings.CONTEXT_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5,q", "less", show=False),
-        Binding("c", "leave('condense')", words.CONDENSE, show=False),
-        Binding("p", "leave('forecast')", words.FORECAST_TITLE, show=False),
+        Binding("c", "leave('condense')", strings.CONDENSE, show=False),
+        Binding("p", "leave('preview')", strings.PREVIEW_TITLE, show=False),
         Binding("m", "leave('mask')", show=False),
-        Binding("t", "leave('compare')", words.COMPARE_TITLE, show=False),
+        Binding("t", "leave('compare')", strings.COMPARE_TITLE, show=False),
         Binding("x", "pin", show=False),
     ]
 
@@ -53,12 +53,13 @@ class ContextScreen(Page[Choice | None]):
         self._pinned = pinned
         self._pin = pin
         visible = {share.entry_id for share in breakdown.by_entry}
-        hidden = (EntryShare(one, "", words.CONTEXT_PINNED_HIDDEN, 0) for one in pinned if one not in visible)
+        hidden = (EntryShare(one, "", strings.CONTEXT_PINNED_HIDDEN, 0) for one in pinned if one not in visible)
         self._entries = (*hidden, *breakdown.by_entry)
 
     def body(self) -> Iterable[Widget]:
+        """Yield the bars and the list of entries."""
         if not self._entries and not self._breakdown.by_kind:
-            yield Static(words.CONTEXT_EMPTY, id="nothing", markup=False)
+            yield Static(strings.CONTEXT_EMPTY, id="nothing", markup=False)
             return
         yield Static(id="context-kinds", markup=False)
         yield Static(id="context-title", classes="list-title", markup=False)
@@ -81,11 +82,11 @@ class ContextScreen(Page[Choice | None]):
 
     def _kinds(self, width: int) -> list[Content]:
         found, use = self._breakdown, self._use
-        share = words.CONTEXT_TOTAL.format(
+        share = strings.CONTEXT_TOTAL.format(
             used=exact(found.tokens), window=exact(use.window), percent=_percent(found.tokens, use.window)
         )
         left = use.trigger_tokens - found.tokens
-        when = words.CONTEXT_TO_GO if left > 0 else words.CONTEXT_OVER
+        when = strings.CONTEXT_TO_GO if left > 0 else strings.CONTEXT_OVER
         when = when.format(left=exact(left), trigger=exact(use.trigger_tokens))
         lines = [Content.assemble((share, "bold"), (f"   {when}", "$foreground-muted"))]
         if use.threshold_note:
@@ -109,7 +110,7 @@ class ContextScreen(Page[Choice | None]):
         return Content.assemble(
             f"{exact(share.tokens):>9}",
             (f"{_percent(share.tokens, self._breakdown.tokens):>4} %  ", "$foreground-muted"),
-            (f"{words.CONTEXT_PIN if share.entry_id in self._pinned else '':<2}", "$text-warning"),
+            (f"{strings.CONTEXT_PIN if share.entry_id in self._pinned else '':<2}", "$text-warning"),
             (f"{entry_ref(share.entry_id):<6}", "$text-accent"),
             (f"{one_line(share.role, 10):<10} ", "$foreground-muted"),
             one_line(share.title, 300),
@@ -120,14 +121,14 @@ class ContextScreen(Page[Choice | None]):
         self.dismiss(self._entries[event.option_index].entry_id)
 
     def _show_pins(self) -> None:
-        title = words.CONTEXT_ENTRIES
+        title = strings.CONTEXT_ENTRIES
         if self._pinned:
-            title += f" · {words.CONTEXT_PINNED.format(count=len(self._pinned))}"
+            title += f" · {strings.CONTEXT_PINNED.format(count=len(self._pinned))}"
         self.query_one("#context-title", Static).update(title)
 
     @work(group="pin")
     async def action_pin(self) -> None:
-        """Keep the text of the highlighted entry through every condense, or stop doing so."""
+        """Pin or unpin the highlighted entry."""
         for entries in self.query(OptionList):
             at = entries.highlighted
             if at is None:
@@ -142,7 +143,7 @@ class ContextScreen(Page[Choice | None]):
             self._show_pins()
 
     def action_leave(self, choice: Deed) -> None:
-        """Go on with the context."""
+        """Leave with what to do about the context."""
         self.dismiss(choice)
 
 

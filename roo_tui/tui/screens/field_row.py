@@ -12,7 +12,7 @@ from textual.widgets import Button, Input, Select, Static, Switch, TextArea
 
 from roo_tui.plain_text import clean
 from roo_tui.settings import Field
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class FieldRow(Vertical):
@@ -33,6 +33,7 @@ class FieldRow(Vertical):
         self._field = field
         self._value = value
         self._source = source
+        self._changed = False
         self._default_text = default_text
         self._problem = ""
 
@@ -42,7 +43,7 @@ class FieldRow(Vertical):
         yield Static(self._field.sentence, classes="field-sentence", markup=False)
         yield Static(classes="field-note", markup=False)
         if self._has_built_in_text:
-            yield Button(words.SETTINGS_RESET, compact=True, classes="reset")
+            yield Button(strings.SETTINGS_RESET, compact=True, classes="reset")
 
     def on_mount(self) -> None:
         self._note()
@@ -61,7 +62,7 @@ class FieldRow(Vertical):
             return Switch(bool(value))
         if field.choices:
             return Select(
-                [(choice or words.SETTINGS_DEFAULT_CHOICE, choice) for choice in field.choices],
+                [(choice or strings.SETTINGS_DEFAULT_CHOICE, choice) for choice in field.choices],
                 value=value,
                 allow_blank=False,
                 compact=True,
@@ -71,19 +72,23 @@ class FieldRow(Vertical):
             area.tab_behavior = "focus"
             return area
         text = ", ".join(value) if field.kind is tuple else "" if value is None else f"{value}"
-        hint = words.SETTINGS_LIST_HINT if field.kind is tuple else f"{field.default}"
+        hint = strings.SETTINGS_NOT_SET if field.default is None else f"{field.default}"
+        if field.kind is tuple:
+            hint = strings.SETTINGS_LIST_HINT
         return Input(clean(text), placeholder=hint, compact=True)
 
     def _note(self) -> None:
         note = self.query_one(".field-note", Static)
         if self._problem:
-            note.update(Content.styled(f"{self._field.title} {self._problem}", "$text-error"))
+            text = strings.SETTINGS_PROBLEM.format(setting=self._field.title, problem=self._problem)
+            note.update(Content.styled(text, "$text-error"))
             return
-        source = words.SETTINGS_SOURCE.format(source=self._source)
-        if self._has_built_in_text:
-            text = words.SETTINGS_CUSTOM if self._value else words.SETTINGS_DEFAULT_SHOWN
-            source = f"{text}  {source}"
-        note.update(Content.styled(source, "$foreground-muted"))
+        text = strings.SETTINGS_UNSAVED if self._changed else strings.SETTINGS_SOURCE.format(source=self._source)
+        if self._has_built_in_text and self._changed and not self._value:
+            text = strings.SETTINGS_RESET_UNSAVED
+        elif self._has_built_in_text:
+            text = f"{strings.SETTINGS_CUSTOM if self._value else strings.SETTINGS_BUILT_IN}  {text}"
+        note.update(Content.styled(text, "$foreground-muted"))
 
     def set_note(self, text: str) -> None:
         """Show what the value means here."""
@@ -93,7 +98,7 @@ class FieldRow(Vertical):
         if value == self._value and problem == self._problem:
             return
         self._value, self._problem = value, problem
-        self._source = words.SETTINGS_CHANGED
+        self._changed = True
         self._note()
         self.post_message(self.Edited(self.key, value, problem))
 

@@ -1,4 +1,4 @@
-"""Search the whole task: what is in context, what markers hide, and what a rewind left on another branch."""
+"""Search the whole task: what is in context, what is hidden, and what a rewind left on another branch."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
@@ -14,19 +14,19 @@ from roo_tui.domain.errors import RooError
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.views import FoundEntry
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.screens.page import Page
 
 Search = Callable[[str], Awaitable[tuple[FoundEntry, ...]]]
 
-_INKS = {"in context": "$text-success", "hidden": "$foreground-muted", "branch": "$text-warning"}
+_STYLES = {"context": "$text-success", "hidden": "$foreground-muted", "branch": "$text-warning"}
 
 
 class FindScreen(Page[FoundEntry | None]):
     """Dismisses with the entry to go to, or None. The search line keeps the focus; arrows move in the list."""
 
-    TITLE_TEXT = words.FIND_TITLE
-    KEYS_TEXT = words.FIND_KEYS
+    TITLE_TEXT = strings.FIND_TITLE
+    KEYS_TEXT = strings.FIND_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False, priority=True),
         Binding("down", "move(1)", show=False, priority=True),
@@ -41,12 +41,13 @@ class FindScreen(Page[FoundEntry | None]):
         self._found: tuple[FoundEntry, ...] = ()
 
     def body(self) -> Iterable[Widget]:
-        yield Input(self._query, placeholder=words.FIND_PLACEHOLDER, compact=True, id="search")
+        """Yield the search line and the hits."""
+        yield Input(self._query, placeholder=strings.FIND_PLACEHOLDER, compact=True, id="search")
         options = OptionList(markup=False, id="found")
         options.can_focus = False
         options.display = False
         yield options
-        yield Static(words.FIND_HINT, id="nothing", markup=False)
+        yield Static(strings.FIND_HINT, id="nothing", markup=False)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -64,7 +65,7 @@ class FindScreen(Page[FoundEntry | None]):
         options.add_options(Option(_found_lines(found)) for found in self._found)
         options.display = bool(self._found)
         nothing.display = not self._found
-        nothing.update(words.FIND_NOTHING if query else words.FIND_HINT)
+        nothing.update(strings.FIND_NOTHING if query else strings.FIND_HINT)
         if self._found:
             options.highlighted = 0
 
@@ -86,10 +87,10 @@ class FindScreen(Page[FoundEntry | None]):
 
 
 def _found_lines(found: FoundEntry) -> Content:
-    where = "branch" if not found.on_path else "in context" if found.in_context else "hidden"
+    where = "branch" if not found.on_path else "context" if found.in_context else "hidden"
     title = Content.assemble(
         (f"{entry_ref(found.entry_id):<6}", "$text-accent"),
-        (f"{words.FIND_WHERE[where]:<13} ", _INKS[where]),
+        (f"{strings.FIND_WHERE[where]:<13} ", _STYLES[where]),
         one_line(found.title, 300),
     )
     return Content.assemble(title, "\n      ", (one_line(found.excerpt, 400), "$foreground-muted"))

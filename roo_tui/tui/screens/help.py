@@ -1,7 +1,7 @@
-"""Help: what the focused part does, the keys of prompt and context screen, each command with its key and slash word."""
+"""What can be looked up: keys and commands, and the recent notices."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -11,16 +11,18 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from roo_tui.commands import COMMANDS
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.bindings import keys_of
+from roo_tui.tui.numbers import clock
 from roo_tui.tui.screens.page import Page
+from roo_tui.tui.widgets.notice_line import Level, ShownNotice
 
 
 class HelpScreen(Page[None]):
     """`about` is the help of the widget that had the focus."""
 
-    TITLE_TEXT = words.HELP_TITLE
-    KEYS_TEXT = words.HELP_KEYS
+    TITLE_TEXT = strings.HELP_TITLE
+    KEYS_TEXT = strings.HELP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,q", "less", show=False)]
 
     def __init__(self, about: str) -> None:
@@ -28,6 +30,7 @@ class HelpScreen(Page[None]):
         self._about = about
 
     def body(self) -> Iterable[Widget]:
+        """Yield the text."""
         yield VerticalScroll(Static(id="help-text", markup=False), id="help-body")
 
     def on_mount(self) -> None:
@@ -39,20 +42,20 @@ class HelpScreen(Page[None]):
     def _lines(self, width: int) -> list[Content]:
         lines: list[Content] = []
         if self._about:
-            lines += [_heading(words.HELP_HERE), *_entry("", "", self._about, width, indent=2), Content("")]
-        lines.append(_heading(words.HELP_PROMPT))
-        for key, text in words.HELP_PROMPT_KEYS:
+            lines += [_heading(strings.HELP_HERE), *_entry("", "", self._about, width, indent=2), Content("")]
+        lines.append(_heading(strings.HELP_PROMPT))
+        for key, text in strings.HELP_PROMPT_KEYS:
             lines += _entry(key, "", text, width)
-        lines += [Content(""), _heading(words.HELP_COMMANDS)]
+        lines += [Content(""), _heading(strings.HELP_COMMANDS)]
         for one in COMMANDS:
             if one.context == "app":
                 lines += _entry(keys_of(one), f"/{one.slash}" if one.slash else "", one.help, width)
-        lines += [Content(""), _heading(words.HELP_TRANSCRIPT)]
+        lines += [Content(""), _heading(strings.HELP_TRANSCRIPT)]
         for one in COMMANDS:
             if one.context == "transcript":
                 lines += _entry(keys_of(one), "", one.help, width)
-        lines += [Content(""), _heading(words.HELP_CONTEXT)]
-        for key, text in words.HELP_CONTEXT_KEYS:
+        lines += [Content(""), _heading(strings.HELP_CONTEXT)]
+        for key, text in strings.HELP_CONTEXT_KEYS:
             lines += _entry(key, "", text, width)
         return lines
 
@@ -71,3 +74,30 @@ def _entry(keys: str, slash: str, text: str, width: int, indent: int = 27) -> li
     )
     lines = [Content.assemble(lead, (first, "$foreground-muted"))]
     return lines + [Content.styled(" " * indent + line, "$foreground-muted") for line in rest]
+
+
+_STYLES: dict[Level, str] = {"information": "$foreground", "warning": "$text-warning", "error": "$text-error"}
+
+
+class NoticesScreen(Page[None]):
+    """Each notice whole, with its time."""
+
+    TITLE_TEXT = strings.NOTICES_TITLE
+    KEYS_TEXT = strings.NOTICES_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "less", show=False)]
+
+    def __init__(self, notices: Sequence[ShownNotice]) -> None:
+        super().__init__()
+        self._notices = notices
+
+    def body(self) -> Iterable[Widget]:
+        """Yield the notices, newest first."""
+        lines = [
+            Content.assemble((f"{clock(one.at_ms)}  ", "$foreground-muted"), (one.text, _STYLES[one.level]))
+            for one in reversed(self._notices)
+        ]
+        text = Content("\n").join(lines or [Content.styled(strings.NOTICES_EMPTY, "$foreground-muted")])
+        yield VerticalScroll(Static(text, markup=False), id="notices-body")
+
+    def on_mount(self) -> None:
+        self.query_one("#notices-body").focus()

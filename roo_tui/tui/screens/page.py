@@ -1,4 +1,4 @@
-"""What all full screens share: a title line, a body, a line of keys; Escape goes back."""
+"""What all full screens share: a title line, a body, a line of keys; Esc goes back."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.widgets.notice_line import NoticeLine
 
 Result = TypeVar("Result")
@@ -23,11 +23,11 @@ class Page(Screen[Result], Generic[Result]):
     CSS_PATH = "pages.tcss"
     TITLE_TEXT: ClassVar[str] = ""
     KEYS_TEXT: ClassVar[str] = ""
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "less", words.CLOSE, show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "less", show=False)]
 
     def compose(self) -> ComposeResult:
         title = Content.assemble(
-            (words.APP, "bold $text-primary"), ("  ›  ", "$foreground-muted"), (self.TITLE_TEXT, "bold")
+            (strings.APP, "bold $text-primary"), ("  ›  ", "$foreground-muted"), (self.TITLE_TEXT, "bold")
         )
         yield Static(title, classes="page-title", markup=False)
         yield from self.body()

@@ -16,8 +16,8 @@ from roo_tui.domain.errors import RooError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import FileChange, RewindPoint, RewindPreview
 from roo_tui.plain_text import clean, one_line
-from roo_tui.tui import words
-from roo_tui.tui.numbers import clock
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import clock, counted
 from roo_tui.tui.screens.page import Page
 
 PreviewSource = Callable[[EntryId], Awaitable[RewindPreview]]
@@ -25,7 +25,7 @@ PreviewSource = Callable[[EntryId], Awaitable[RewindPreview]]
 
 @dataclass(frozen=True, slots=True)
 class RewindChoice:
-    """What the person decided. `overwrite` was asked for by name of the files."""
+    """What the user decided. `overwrite` was confirmed with the names of the files shown."""
 
     entry_id: EntryId
     conversation: bool
@@ -36,13 +36,13 @@ class RewindChoice:
 class RewindScreen(Page[RewindChoice | None]):
     """Points newest first; the preview of the highlighted one beside or below them."""
 
-    TITLE_TEXT = words.REWIND_TITLE
-    KEYS_TEXT = words.REWIND_KEYS
+    TITLE_TEXT = strings.REWIND_TITLE
+    KEYS_TEXT = strings.REWIND_KEYS
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (110, "-beside")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "rewind('both')", words.REWIND_BOTH, show=False),
-        Binding("c", "rewind('conversation')", words.REWIND_CONVERSATION, show=False),
-        Binding("f", "rewind('files')", words.REWIND_ONLY_FILES, show=False),
+        Binding("b", "rewind('both')", strings.REWIND_BOTH, show=False),
+        Binding("c", "rewind('conversation')", strings.REWIND_CONVERSATION, show=False),
+        Binding("f", "rewind('files')", strings.REWIND_ONLY_FILES, show=False),
     ]
 
     def __init__(self, points: Sequence[RewindPoint], preview: PreviewSource) -> None:
@@ -52,17 +52,18 @@ class RewindScreen(Page[RewindChoice | None]):
         self._preview: RewindPreview | None = None
 
     def body(self) -> Iterable[Widget]:
+        """Yield the points and the preview beside or below them."""
         if not self._points:
-            yield Static(words.REWIND_EMPTY, id="nothing", markup=False)
+            yield Static(strings.REWIND_EMPTY, id="nothing", markup=False)
             return
         yield Vertical(
             OptionList(*(Option(_point_line(point)) for point in self._points), markup=False, id="points"),
             Vertical(
                 VerticalScroll(Static(id="preview", markup=False), id="preview-scroll", can_focus=False),
                 Horizontal(
-                    _button("b", words.REWIND_BOTH, "both", words.REWIND_BOTH_TIP),
-                    _button("c", words.REWIND_CONVERSATION, "conversation", words.REWIND_CONVERSATION_TIP),
-                    _button("f", words.REWIND_ONLY_FILES, "files", words.REWIND_FILES_TIP),
+                    _button("b", strings.REWIND_BOTH, "both", strings.REWIND_BOTH_TIP),
+                    _button("c", strings.REWIND_CONVERSATION, "conversation", strings.REWIND_CONVERSATION_TIP),
+                    _button("f", strings.REWIND_ONLY_FILES, "files", strings.REWIND_FILES_TIP),
                     id="rewind-buttons",
                 ),
                 id="rewind-side",
@@ -101,7 +102,7 @@ class RewindScreen(Page[RewindChoice | None]):
 
     @work(exclusive=True, group="decide")
     async def action_rewind(self, how: str) -> None:
-        """Dismiss with the choice; files the person changed are asked about first."""
+        """Dismiss with the choice; ask first where files that the user changed would be overwritten."""
         preview = self._preview
         if preview is None or (how in ("both", "files") and not _has_files(preview)):
             return
@@ -114,17 +115,17 @@ class RewindScreen(Page[RewindChoice | None]):
         self.dismiss(RewindChoice(preview.point.entry_id, how != "files", files, overwrite))
 
     async def _asks_to_overwrite(self, conflicts: Sequence[FileChange]) -> bool:
-        from roo_tui.tui.screens.confirm import ConfirmScreen
+        from roo_tui.tui.screens.ask import ConfirmScreen
 
         names = "\n".join(f"  {one_line(change.path)}" for change in conflicts[:8])
         if len(conflicts) > 8:
-            names += f"\n  … {len(conflicts) - 8}"
+            names += f"\n  {strings.REWIND_MORE_CONFLICTS.format(count=len(conflicts) - 8)}"
         return await self.app.push_screen_wait(
             ConfirmScreen(
-                words.REWIND_CONFLICT_TITLE,
-                words.REWIND_CONFLICT_TEXT.format(names=names),
-                yes=words.REWIND_CONFLICT_YES,
-                no=words.REWIND_CONFLICT_NO,
+                strings.REWIND_CONFLICT_TITLE,
+                strings.REWIND_CONFLICT_TEXT.format(names=names),
+                yes=strings.REWIND_CONFLICT_YES,
+                no=strings.REWIND_CONFLICT_NO,
             )
         )
 
@@ -146,7 +147,7 @@ _KIND_STYLES = {
 def _point_line(point: RewindPoint) -> Content:
     return Content.assemble(
         (f"{clock(point.at_ms)}  ", "$foreground-muted"),
-        (f"{words.REWIND_KIND[point.kind]:<9} ", _KIND_STYLES[point.kind]),
+        (f"{strings.REWIND_KIND[point.kind]:<9} ", _KIND_STYLES[point.kind]),
         one_line(point.title, 300),
     )
 
@@ -157,22 +158,21 @@ def _has_files(preview: RewindPreview) -> bool:
 
 def _preview_text(preview: RewindPreview) -> Content:
     lines = [Content.styled(one_line(preview.point.title, 400), "bold"), Content("")]
-    count = preview.messages
-    messages = words.REWIND_ONE_MESSAGE if count == 1 else words.REWIND_MESSAGES.format(count=count)
-    lines.append(Content(messages))
+    messages = preview.messages
+    removes = counted(strings.REWIND_MESSAGES, messages) if messages else strings.REWIND_NO_MESSAGES
+    lines.append(Content(removes))
     if preview.point.words:
-        lines.append(Content.styled(words.REWIND_WORDS_BACK, "$foreground-muted"))
+        lines.append(Content.styled(strings.REWIND_WORDS_BACK, "$foreground-muted"))
     if not preview.files_possible:
-        lines.append(Content.styled(words.REWIND_FILES_IMPOSSIBLE, "$text-warning"))
+        lines.append(Content.styled(strings.REWIND_FILES_IMPOSSIBLE, "$text-warning"))
     elif not preview.files:
-        lines.append(Content(words.REWIND_NO_FILES))
+        lines.append(Content(strings.REWIND_NO_FILES))
     else:
-        count = len(preview.files)
-        lines.append(Content(words.REWIND_ONE_FILE if count == 1 else words.REWIND_FILES.format(count=count)))
+        lines.append(Content(counted(strings.REWIND_FILES, len(preview.files))))
         lines += [_file_line(change) for change in preview.files]
     if preview.skipped:
         names = ", ".join(one_line(name) for name in preview.skipped)
-        lines.append(Content.styled(words.REWIND_SKIPPED.format(names=names), "$text-warning"))
+        lines.append(Content.styled(strings.REWIND_SKIPPED.format(names=names), "$text-warning"))
     if preview.note:
         lines.append(Content.styled(clean(preview.note), "$foreground-muted"))
     return Content("\n").join(lines)
@@ -182,12 +182,12 @@ def _file_line(change: FileChange) -> Content:
     parts: list[Content | str | tuple[str, str]] = [
         "  ",
         one_line(change.path),
-        (f"  {words.FILE_ACTION[change.action]}", "$foreground-muted"),
+        (f"  {strings.FILE_ACTION[change.action]}", "$foreground-muted"),
     ]
     if change.added:
         parts.append((f"  +{change.added}", "$text-success"))
     if change.removed:
         parts.append((f"  −{change.removed}", "$text-error"))
     if change.conflict:
-        parts.append((f"  {words.REWIND_CONFLICT}", "$text-warning"))
+        parts.append((f"  {strings.REWIND_CONFLICT}", "$text-warning"))
     return Content.assemble(*parts)

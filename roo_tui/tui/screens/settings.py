@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
@@ -12,32 +12,33 @@ from textual.widgets import Button, Static
 
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.views import ContextUse
+from roo_tui.engine_api import SettingsView
 from roo_tui.plain_text import clean
-from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, Settings, fields
-from roo_tui.tui import words
-from roo_tui.tui.numbers import exact
+from roo_tui.settings import DEFAULT_PROFILE, Field, Profile, fields
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import counted, exact
 from roo_tui.tui.screens.field_row import FieldRow
 from roo_tui.tui.screens.page import Page
 
-Changes = dict[str, Any]
-ChangeSettings = Callable[[Changes], Awaitable[Settings]]
+Changes = dict[str, object]
+ChangeSettings = Callable[[Changes], Awaitable[SettingsView]]
 """Saves changes at once and returns the settings as they are then. Raises RooError."""
 
 
 class SettingsScreen(Page[Changes | None]):
     """Dismisses with the changed settings by dotted key, None if nothing is to be saved."""
 
-    TITLE_TEXT = words.SETTINGS_TITLE
-    KEYS_TEXT = words.SETTINGS_KEYS
+    TITLE_TEXT = strings.SETTINGS_TITLE
+    KEYS_TEXT = strings.SETTINGS_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", words.SETTINGS_TITLE, show=False, priority=True),
+        Binding("ctrl+s", "save", strings.SETTINGS_TITLE, show=False, priority=True),
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
     ]
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SettingsView,
         use: ContextUse,
         themes: Sequence[str],
         change: ChangeSettings,
@@ -50,17 +51,18 @@ class SettingsScreen(Page[Changes | None]):
         self._themes = ("", *themes)
         self._change = change
         self._condense_prompt = condense_prompt
-        self._draft: dict[str, Any] = {}
+        self._draft: Changes = {}
         self._problems: dict[str, str] = {}
 
     def body(self) -> Iterable[Widget]:
+        """Yield the form."""
         rows: list[Widget] = []
         if self._settings.problems:
             text = "\n".join(f"• {clean(problem)}" for problem in self._settings.problems)
-            rows.append(Static(words.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
+            rows.append(Static(strings.SETTINGS_PROBLEMS, classes="section -problem", markup=False))
             rows.append(Static(text, classes="problems", markup=False))
         for head in _sections():
-            title = words.SETTINGS_SECTION.get(head, head.capitalize())
+            title = strings.SETTINGS_SECTION.get(head, head.capitalize())
             rows.append(Static(title, classes="section", markup=False))
             if head == "profile":
                 rows.append(Vertical(*self._profile_rows(), id="profile"))
@@ -74,12 +76,14 @@ class SettingsScreen(Page[Changes | None]):
         return str(self._draft.get("profile", self._settings.profile))
 
     def _profile_rows(self) -> Iterable[Widget]:
-        """Which profile, what can be done with profiles, and the settings of the one that is shown."""
+        """Yield the choice of the profile, what can be done with profiles, and the settings of the one shown."""
         yield from (self._row(field) for field in fields() if field.key == "profile")
         yield Horizontal(
-            Button(words.PROFILE_NEW, id="profile-new", compact=True),
-            Button(words.PROFILE_COPY, id="profile-copy", compact=True),
-            Button(words.PROFILE_DELETE, id="profile-delete", compact=True, disabled=self._profile == DEFAULT_PROFILE),
+            Button(strings.PROFILE_NEW, id="profile-new", compact=True),
+            Button(strings.PROFILE_COPY, id="profile-copy", compact=True),
+            Button(
+                strings.PROFILE_DELETE, id="profile-delete", compact=True, disabled=self._profile == DEFAULT_PROFILE
+            ),
             classes="profile-buttons",
         )
         yield from (self._row(field) for field in fields() if field.key.startswith("profiles."))
@@ -88,7 +92,7 @@ class SettingsScreen(Page[Changes | None]):
         key = field.key.replace("*", self._profile)
         if key == "profile":
             field = replace(
-                field, choices=tuple(self._settings.profiles), sentence=words.SETTINGS_ACTIVE_PROFILE_SENTENCE
+                field, choices=tuple(self._settings.profiles), sentence=strings.SETTINGS_ACTIVE_PROFILE_SENTENCE
             )
         elif key == "appearance.theme":
             field = replace(field, choices=self._themes)
@@ -99,7 +103,7 @@ class SettingsScreen(Page[Changes | None]):
         return FieldRow(key, field, value, self._settings.source.get(key, "default"), default)
 
     def on_mount(self) -> None:
-        self._explain_threshold(self._settings.context.threshold_percent)
+        self._explain_threshold(self._settings.value("context.threshold_percent"))
         self.query("#form Switch, #form Select, #form Input").first().focus()
 
     @on(FieldRow.Edited)
@@ -117,20 +121,20 @@ class SettingsScreen(Page[Changes | None]):
         if event.key == "context.threshold_percent" and not event.problem:
             self._explain_threshold(event.value)
 
-    def _explain_threshold(self, percent: int | Literal["auto"]) -> None:
-        """Say what the threshold is in tokens of the current model's window, and why an adapting one stands there."""
+    def _explain_threshold(self, percent: object) -> None:
+        """Say what the threshold is in tokens of the model's window, or why an automatic one stands where it does."""
         window = self._use.window
         if percent == "auto":
             for row in self.query(FieldRow):
                 if row.key == "context.threshold_percent":
-                    row.set_note(self._use.threshold_note or words.SETTINGS_THRESHOLD_AUTO)
+                    row.set_note(self._use.threshold_note or strings.SETTINGS_THRESHOLD_AUTO)
             return
         for row in self.query(FieldRow):
-            if row.key == "context.threshold_percent" and window:
+            if row.key == "context.threshold_percent" and window and isinstance(percent, int):
                 tokens = -(-percent * window // 100)
                 over = window - window // 10 - self._use.reserved + 1
                 row.set_note(
-                    words.SETTINGS_THRESHOLD.format(
+                    strings.SETTINGS_THRESHOLD.format(
                         percent=percent,
                         window=exact(window),
                         tokens=exact(tokens),
@@ -160,36 +164,36 @@ class SettingsScreen(Page[Changes | None]):
             {name: value for name, value in values.items() if name == "provider" or value != getattr(usual, name)}
         )
 
-    def _draft_or_saved(self, key: str) -> Any:
+    def _draft_or_saved(self, key: str) -> object:
         return self._draft.get(key, self._settings.value(key))
 
     @work(exclusive=True, group="profile")
     async def _make_profile(self, values: Changes) -> None:
-        from roo_tui.tui.screens.name import NameScreen
+        from roo_tui.tui.screens.ask import NameScreen
 
-        name = await self.app.push_screen_wait(NameScreen(words.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
+        name = await self.app.push_screen_wait(NameScreen(strings.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
         if name:
             changes = {f"profiles.{name}.{key}": value for key, value in values.items()}
-            await self._save_profiles({**changes, "profile": name}, words.PROFILE_MADE.format(name=name))
+            await self._save_profiles({**changes, "profile": name}, strings.PROFILE_MADE.format(name=name))
 
     @on(Button.Pressed, "#profile-delete")
     @work(exclusive=True, group="profile")
     async def _delete_profile(self) -> None:
-        from roo_tui.tui.screens.confirm import ConfirmScreen
+        from roo_tui.tui.screens.ask import ConfirmScreen
 
         name = self._profile
         screen = ConfirmScreen(
-            words.PROFILE_DELETE_TITLE.format(name=name),
-            words.PROFILE_DELETE_TEXT.format(next=DEFAULT_PROFILE),
-            yes=words.PROFILE_DELETE_YES,
-            no=words.PROFILE_DELETE_NO,
+            strings.PROFILE_DELETE_TITLE.format(name=name),
+            strings.PROFILE_DELETE_TEXT.format(next=DEFAULT_PROFILE),
+            yes=strings.PROFILE_DELETE_YES,
+            no=strings.PROFILE_DELETE_NO,
         )
         if await self.app.push_screen_wait(screen):
-            changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
-            await self._save_profiles(changes, words.PROFILE_DELETED.format(name=name))
+            changes: Changes = {f"profiles.{name}": None, "profile": DEFAULT_PROFILE}
+            await self._save_profiles(changes, strings.PROFILE_DELETED.format(name=name))
 
     async def _save_profiles(self, changes: Changes, done: str) -> None:
-        """Profiles come and go at once; what else was edited stays a draft."""
+        """Save changes of profiles at once; what else was edited stays a draft."""
         try:
             self._settings = await self._change(changes)
         except RooError as error:
@@ -218,11 +222,11 @@ class SettingsScreen(Page[Changes | None]):
         """Save what was changed, unless something is not valid."""
         if self._problems:
             key, problem = next(iter(self._problems.items()))
-            self.app.notify(f"{key} {problem}", severity="warning")
+            self.app.notify(strings.SETTINGS_PROBLEM.format(setting=key, problem=problem), severity="warning")
             next(row for row in self.query(FieldRow) if row.key == key).query("Input, TextArea").first().focus()
         elif not self._draft:
             self.dismiss(None)
-            self.app.notify(words.SETTINGS_NOTHING)
+            self.app.notify(strings.SETTINGS_NOTHING)
         else:
             self.dismiss(dict(self._draft))
 
@@ -234,12 +238,13 @@ class SettingsScreen(Page[Changes | None]):
     async def _leave(self) -> None:
         count = len(self._draft)
         if count:
-            from roo_tui.tui.screens.confirm import ConfirmScreen
+            from roo_tui.tui.screens.ask import ConfirmScreen
 
-            one = words.SETTINGS_DISCARD_ONE
-            text = one if count == 1 else words.SETTINGS_DISCARD_TEXT.format(count=count)
             screen = ConfirmScreen(
-                words.SETTINGS_DISCARD_TITLE, text, yes=words.SETTINGS_DISCARD_YES, no=words.SETTINGS_DISCARD_NO
+                strings.SETTINGS_DISCARD_TITLE,
+                counted(strings.SETTINGS_DISCARD_TEXT, count),
+                yes=strings.SETTINGS_DISCARD_YES,
+                no=strings.SETTINGS_DISCARD_NO,
             )
             if not await self.app.push_screen_wait(screen):
                 return
@@ -249,4 +254,4 @@ class SettingsScreen(Page[Changes | None]):
 def _sections() -> list[str]:
     """Return the first parts of all keys: those with a title in its order, then any others."""
     heads = [field.key.partition(".")[0] for field in fields() if "*" not in field.key]
-    return [head for head in dict.fromkeys([*words.SETTINGS_SECTION, *heads]) if head in heads]
+    return [head for head in dict.fromkeys([*strings.SETTINGS_SECTION, *heads]) if head in heads]

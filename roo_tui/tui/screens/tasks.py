@@ -12,8 +12,8 @@ from textual.widgets.option_list import Option
 
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.plain_text import one_line
-from roo_tui.tui import words
-from roo_tui.tui.numbers import age, money
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import age, counted, money
 from roo_tui.tui.screens.page import Page
 
 NEW = "new"
@@ -22,8 +22,8 @@ NEW = "new"
 class TasksScreen(Page[str | None]):
     """Dismisses with a task's id, `NEW`, or None. The search line keeps the focus; arrows move in the list."""
 
-    TITLE_TEXT = words.TASKS_TITLE
-    KEYS_TEXT = words.TASKS_KEYS
+    TITLE_TEXT = strings.TASKS_TITLE
+    KEYS_TEXT = strings.TASKS_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False, priority=True),
         Binding("down", "move(1)", show=False, priority=True),
@@ -41,7 +41,8 @@ class TasksScreen(Page[str | None]):
         self._shown: list[TaskInfo] = []
 
     def body(self) -> Iterable[Widget]:
-        yield Input(placeholder=words.TASKS_SEARCH, compact=True, id="search")
+        """Yield the search line and the tasks."""
+        yield Input(placeholder=strings.TASKS_SEARCH, compact=True, id="search")
         options = OptionList(markup=False)
         options.can_focus = False
         yield options
@@ -64,7 +65,7 @@ class TasksScreen(Page[str | None]):
         options.display = bool(self._shown)
         nothing = self.query_one("#nothing", Static)
         nothing.display = not self._shown
-        nothing.update(words.TASKS_NONE_FOUND if self._tasks else words.TASKS_EMPTY)
+        nothing.update(strings.TASKS_NONE_FOUND if self._tasks else strings.TASKS_EMPTY)
         if self._shown:
             options.highlighted = 0
 
@@ -72,9 +73,9 @@ class TasksScreen(Page[str | None]):
         """Return the title, then folder (unless it is this one) and figures in columns."""
         width = max(40, self.size.width - 6)
         folder = "" if task.workspace == self._workspace else task.workspace.rstrip("/").rpartition("/")[2]
-        figures = f"{one_line(folder, 14):<14}{words.TASKS_ENTRIES.format(count=task.entries):>13}"
+        figures = f"{one_line(folder, 14):<14}{counted(strings.TASKS_ENTRIES, task.entries):>13}"
         figures += f"{money(task.cost_usd):>9}{age(task.updated_ms, self._now_ms):>11}"
-        title = Content(one_line(task.title, 200) or words.TASKS_UNTITLED)
+        title = Content(one_line(task.title, 200) or strings.TASKS_UNTITLED)
         room = width - len(figures) - 4
         if title.cell_length > room:
             title = title.truncate(room, ellipsis=True)

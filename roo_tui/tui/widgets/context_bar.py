@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import exact, short_tokens
 
 if TYPE_CHECKING:  # only a name: importing what can be shown before the first frame would delay it
@@ -69,8 +69,8 @@ class ContextMeter(Widget):
         state = fullness(use)
         self.set_class(state == "near", "-near")
         self.set_class(state == "due", "-due")
-        when = words.CONTEXT_TIP_AUTO if use.auto_condense else words.CONTEXT_TIP_MANUAL
-        tip = words.CONTEXT_TIP.format(
+        when = strings.CONTEXT_TIP_AUTO if use.auto_condense else strings.CONTEXT_TIP_MANUAL
+        tip = strings.CONTEXT_TIP.format(
             window=exact(use.window),
             used=exact(use.used),
             available=exact(use.available),
@@ -86,7 +86,7 @@ class ContextMeter(Widget):
     def render(self) -> Content:
         use = self.use
         if use is None or not use.window:
-            return Content.styled(words.CONTEXT_UNKNOWN, self.get_visual_style("meter--muted", partial=True))
+            return Content.styled(strings.CONTEXT_UNKNOWN, self.get_visual_style("meter--muted", partial=True))
         figures = self._figures(use)
         bar = min(_LARGEST, max(_SMALLEST, self.size.width - len(figures) - 2))
         used, free, reserved = cells_of(use, bar)
@@ -101,11 +101,11 @@ class ContextMeter(Widget):
     def _figures(self, use: ContextUse) -> Content:
         """Return the figures, without what does not fit beside the smallest bar."""
         muted = self.get_visual_style("meter--muted", partial=True)
-        used = words.CONTEXT_USED.format(used=short_tokens(use.used), window=short_tokens(use.window))
-        reserved = words.CONTEXT_RESERVED.format(reserved=short_tokens(use.reserved))
-        trigger = words.CONTEXT_TRIGGER.format(trigger=short_tokens(use.trigger_tokens))
+        used = strings.CONTEXT_USED.format(used=short_tokens(use.used), window=short_tokens(use.window))
+        reserved = strings.CONTEXT_RESERVED.format(reserved=short_tokens(use.reserved))
+        trigger = strings.CONTEXT_TRIGGER.format(trigger=short_tokens(use.trigger_tokens))
         if not use.auto_condense:
-            trigger = words.CONTEXT_AUTO_OFF
+            trigger = strings.CONTEXT_AUTO_OFF
         room = self.size.width - _SMALLEST - 2
         for parts in ((reserved, trigger), (trigger,), ()):
             text = "   ".join(("", *parts)) if parts else ""
@@ -120,10 +120,10 @@ class CondenseButton(Widget, can_focus=False):
     DEFAULT_CSS = "CondenseButton { height: 1; width: auto; margin-left: 2; pointer: pointer; }"
 
     def on_mount(self) -> None:
-        self.tooltip = Content(words.CONDENSE_TIP)
+        self.tooltip = Content(strings.CONDENSE_TIP)
 
     def render(self) -> Content:
-        return Content(f"[{words.CONDENSE}]")
+        return Content(f"[{strings.CONDENSE}]")
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
@@ -139,7 +139,7 @@ class ContextBar(Horizontal):
         """`[Condense]` was clicked."""
 
     class MeterPressed(Message):
-        """The bar was clicked: its person wants to see what fills the window."""
+        """The bar was clicked: the user wants to see what fills the window."""
 
     def compose(self) -> ComposeResult:
         yield ContextMeter()
@@ -152,4 +152,5 @@ class ContextBar(Horizontal):
 
     @use.setter
     def use(self, use: ContextUse) -> None:
+        """Show other figures."""
         self.query_one(ContextMeter).use = use

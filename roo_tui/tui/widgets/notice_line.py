@@ -1,4 +1,4 @@
-"""The line between conversation and prompt: a rule, or a sentence for the moment. It hides nothing."""
+"""The line between conversation and prompt: a rule, or a notice. It hides nothing."""
 
 import textwrap
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.numbers import now_ms
 
 Level = Literal["information", "warning", "error"]
@@ -26,7 +26,7 @@ _KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownNotice:
     """One notice."""
 
     text: str
@@ -37,7 +37,7 @@ class Said:
 class NoticeLine(Widget):
     """Shows the newest notice for some seconds, the second half of them dimmed. Errors stay until they are dismissed.
 
-    While there is nothing to say it is a rule, or no line at all where `rule` is false.
+    Without a notice it is a rule, or no line at all where `rule` is false.
     """
 
     DEFAULT_CSS = "NoticeLine { height: auto; }"
@@ -50,39 +50,39 @@ class NoticeLine(Widget):
     }
 
     class Pressed(Message):
-        """The notice was clicked: its person wants to see more of what was said."""
+        """The notice was clicked: the user wants to see all of them."""
 
     def __init__(self, *, rule: bool = True) -> None:
         super().__init__()
         self._least = 1 if rule else 0
-        self._said: list[Said] = []
-        self._passing: Said | None = None
-        self._standing: list[Said] = []
+        self._past: list[ShownNotice] = []
+        self._passing: ShownNotice | None = None
+        self._standing: list[ShownNotice] = []
         self._faded = False
         self._timer: Timer | None = None
 
     @property
-    def said(self) -> Sequence[Said]:
-        """Everything that was said here, oldest first."""
-        return tuple(self._said)
+    def past(self) -> Sequence[ShownNotice]:
+        """Every notice so far, oldest first."""
+        return tuple(self._past)
 
     @property
-    def shown(self) -> Said | None:
+    def shown(self) -> ShownNotice | None:
         """What is on the line."""
         return self._passing or (self._standing[-1] if self._standing else None)
 
     def say(self, text: str, level: Level = "information", *, seconds: float | None = None) -> None:
-        """Show a sentence; the same one again is shown once."""
-        said = Said(clean(text).strip(), level, now_ms())
-        if not said.text:
+        """Show a notice; the same one again is shown once."""
+        notice = ShownNotice(clean(text).strip(), level, now_ms())
+        if not notice.text:
             return
-        self._said = [*self._said[1 - _KEPT :], said]
+        self._past = [*self._past[1 - _KEPT :], notice]
         life = seconds or _LIFE_S.get(level)
         if life is None:
-            self._standing = [one for one in self._standing if one.text != said.text] + [said]
+            self._standing = [one for one in self._standing if one.text != notice.text] + [notice]
             self._pass(None, 0)
         else:
-            self._pass(said, life / 2)
+            self._pass(notice, life / 2)
 
     def dismiss(self) -> bool:
         """Take away what is shown. Returns whether there was anything."""
@@ -94,23 +94,23 @@ class NoticeLine(Widget):
         return True
 
     def let_go(self) -> None:
-        """Take away a passing sentence that is true no longer; warnings and errors stay."""
+        """Take away passing information that no longer holds; warnings and errors stay."""
         if self._passing is not None and self._passing.level == "information":
             self._pass(None, 0)
 
     def withdraw(self, text: str) -> None:
-        """Take away a sentence that is true no longer, whatever its level."""
+        """Take away a notice that no longer holds, whatever its level."""
         text = clean(text).strip()
         shown = self.shown
         self._standing = [one for one in self._standing if one.text != text]
         if shown is not None and shown.text == text:
             self._pass(None, 0)
 
-    def _pass(self, said: Said | None, half_s: float) -> None:
-        self._passing, self._faded = said, False
+    def _pass(self, notice: ShownNotice | None, half_s: float) -> None:
+        self._passing, self._faded = notice, False
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(half_s, lambda: self._fade(half_s)) if said is not None else None
+        self._timer = self.set_timer(half_s, lambda: self._fade(half_s)) if notice is not None else None
         self.refresh(layout=True)
 
     def _fade(self, half_s: float) -> None:
@@ -119,31 +119,33 @@ class NoticeLine(Widget):
         self.refresh()
 
     def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002 (Textual's)
+        """Return the whole width."""
         return container.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 (Textual's)
+        """Return the lines of the notice, or of the rule."""
         return max(self._least, len(self._lines(width)))
 
     def _lines(self, width: int) -> list[str]:
-        said = self.shown
-        if said is None:
+        notice = self.shown
+        if notice is None:
             return []
-        room = max(16, width - 6 - len(words.NOTICE_DISMISS) - len(_MARKS[said.level]))
-        lines = [part for line in said.text.split("\n") for part in textwrap.wrap(line, room) or [""]]
+        room = max(16, width - 6 - len(strings.NOTICE_DISMISS) - len(_MARKS[notice.level]))
+        lines = [part for line in notice.text.split("\n") for part in textwrap.wrap(line, room) or [""]]
         if len(lines) > _MOST_LINES:
             lines = [*lines[: _MOST_LINES - 1], lines[_MOST_LINES - 1][: room - 1] + "…"]
         return [set_cell_size(line, room) if cell_len(line) > room else line for line in lines]
 
     def render(self) -> Content:
-        said, width = self.shown, self.size.width
+        notice, width = self.shown, self.size.width
         rule = self.get_visual_style("notice--rule", partial=True)
-        if said is None:
+        if notice is None:
             return Content.styled("─" * width, rule)
-        style = self.get_visual_style("notice--faded" if self._faded else f"notice--{said.level}", partial=True)
+        style = self.get_visual_style("notice--faded" if self._faded else f"notice--{notice.level}", partial=True)
         muted = self.get_visual_style("notice--faded", partial=True)
-        mark = _MARKS[said.level]
+        mark = _MARKS[notice.level]
         first, *rest = self._lines(width)
-        close = f" {words.NOTICE_DISMISS} " if said.level == "error" else ""
+        close = f" {strings.NOTICE_DISMISS} " if notice.level == "error" else ""
         line = max(0, width - 4 - cell_len(mark + first) - len(close))
         rows = [Content.assemble(("── ", rule), (mark + first, style), (" " + "─" * line, rule), (close, muted))]
         rows += [Content.assemble("   ", " " * len(mark), (line, style)) for line in rest]
@@ -152,10 +154,10 @@ class NoticeLine(Widget):
     def on_click(self, event: events.Click) -> None:
         """The cross dismisses; a click elsewhere on a notice asks for all of them."""
         event.stop()
-        said = self.shown
-        if said is None:
+        notice = self.shown
+        if notice is None:
             return
-        if said.level == "error" and event.y == 0 and event.x >= self.size.width - len(words.NOTICE_DISMISS) - 2:
+        if notice.level == "error" and event.y == 0 and event.x >= self.size.width - len(strings.NOTICE_DISMISS) - 2:
             self.dismiss()
         else:
             self.post_message(self.Pressed())

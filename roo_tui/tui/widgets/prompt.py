@@ -18,7 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from roo_tui.plain_text import clean
-from roo_tui.tui import words
+from roo_tui.tui import strings
 from roo_tui.tui.prompt_history import PromptHistory
 from roo_tui.tui.widgets.completion import Completion, Suggestion
 
@@ -34,15 +34,15 @@ _FILE = re.compile(r"(?:\A|(?<=\s))@((?:[^\s\\]|\\ )*)\Z")
 
 
 class PromptArea(TextArea):
-    """The text field. Enter sends; what else its keys mean is the prompt's to say."""
+    """The text field. Enter sends; the prompt decides what its other keys mean."""
 
-    HELP = words.PROMPT_HELP
+    HELP = strings.PROMPT_HELP
     DEFAULT_CSS = """
     PromptArea { height: auto; min-height: 1; max-height: 10; border: none; padding: 0; background: transparent; }
     PromptArea:focus { border: none; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", "Undo typing", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", show=False)]
 
     class Key(Message):
         """A key that the text itself has no use for."""
@@ -53,7 +53,7 @@ class PromptArea(TextArea):
 
     def __init__(self) -> None:
         super().__init__(
-            soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=words.PROMPT_PLACEHOLDER
+            soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=strings.PROMPT_PLACEHOLDER
         )
         self.completing = False
         self.suggestion = ""
@@ -62,7 +62,7 @@ class PromptArea(TextArea):
         self._blinking: Timer | None = None
 
     def on_mount(self) -> None:
-        """Blink for a while after each key only: nobody looks at an idle terminal, and it should cost nothing."""
+        """Blink only for a while after each key, so that an idle terminal costs nothing."""
         self._blinking = self.set_interval(_BLINKS_S, self._stop_blinking)
 
     def _stop_blinking(self) -> None:
@@ -108,16 +108,16 @@ class PromptArea(TextArea):
             super().action_cursor_down(select)
 
     def action_cursor_page_up(self) -> None:
-        """The prompt is small: the page keys belong to the transcript."""
+        """Scroll the transcript instead: the prompt is small."""
         self.post_message(Prompt.PageWanted(-1))
 
     def action_cursor_page_down(self) -> None:
-        """The prompt is small: the page keys belong to the transcript."""
+        """Scroll the transcript instead: the prompt is small."""
         self.post_message(Prompt.PageWanted(1))
 
 
 class Prompt(Vertical):
-    """Where a person types. It posts what is to be sent and knows nothing of who gets it."""
+    """Where the user types. It posts what to send and does not know who gets it."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; }
@@ -129,10 +129,10 @@ class Prompt(Vertical):
     busy: reactive[bool] = reactive(False)
     editing: reactive[QueuedMessage | None] = reactive(None)
     suggestion: reactive[str] = reactive("")
-    """Words that Tab or Enter put into an empty prompt."""
+    """A message that Tab or Enter puts into an empty prompt."""
 
     class Submitted(Message):
-        """Words are to be sent, or to replace those of the queued message `editing`."""
+        """A message is to be sent, or to replace the queued message `editing`."""
 
         def __init__(self, text: str, editing: QueuedMessage | None) -> None:
             super().__init__()
@@ -167,7 +167,7 @@ class Prompt(Vertical):
         with Horizontal(id="prompt-line"):
             yield Static("❯ ", id="prompt-mark", markup=False)
             yield PromptArea()
-            yield Static(words.PROMPT_SEND, id="prompt-hint", markup=False)
+            yield Static(strings.PROMPT_SEND, id="prompt-hint", markup=False)
 
     @property
     def area(self) -> PromptArea:
@@ -180,7 +180,7 @@ class Prompt(Vertical):
         return self.area.text
 
     async def until_nobody_types(self) -> None:
-        """Return when no key was pressed here for a second."""
+        """Return when no key has been pressed here for a second."""
         while (left_s := self.area.key_at + _PAUSE_S - monotonic()) > 0:
             await asyncio.sleep(left_s)
 
@@ -224,10 +224,10 @@ class Prompt(Vertical):
     def watch_suggestion(self, suggestion: str) -> None:
         if self.is_mounted:
             self.area.suggestion = suggestion
-            self.area.placeholder = suggestion or words.PROMPT_PLACEHOLDER
+            self.area.placeholder = suggestion or strings.PROMPT_PLACEHOLDER
 
     def _hint(self) -> None:
-        text = words.PROMPT_SAVE if self.editing else words.PROMPT_QUEUE if self.busy else words.PROMPT_SEND
+        text = strings.PROMPT_SAVE if self.editing else strings.PROMPT_QUEUE if self.busy else strings.PROMPT_SEND
         if self.is_mounted:
             self.query_one("#prompt-hint", Static).update(text)
 
@@ -283,7 +283,7 @@ class Prompt(Vertical):
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        if self.text == self._put_text:  # nobody typed this, so nothing is offered
+        if self.text == self._put_text:  # not typed, so nothing is offered
             return
         self._put_text = ""
         before = self._before_cursor()
@@ -299,7 +299,7 @@ class Prompt(Vertical):
 
     @work(group="files", exclusive=True)
     async def _offer_files(self, query: str) -> None:
-        from roo_tui.tui.file_match import best_files
+        from roo_tui.tui.widgets.completion import best_files
 
         if (not query or not self._files) and self.file_source is not None:
             self._files = await self.file_source()

@@ -1,24 +1,57 @@
-"""A question of the model: options to pick by number, and a line for an own answer."""
+"""A question of the model: options to pick by number, and a line for your own answer."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from roo_tui.domain.events import Choice, Question
 from roo_tui.plain_text import clean, one_line
-from roo_tui.tui import words
-from roo_tui.tui.widgets.question_panel import Answered, QuestionPanel
+from roo_tui.tui import strings
+
+if TYPE_CHECKING:  # only names: importing entries and events before the first frame would delay it
+    from roo_tui.domain.events import Choice, Question
+
+
+class QuestionAnswered(Message):
+    """The user answered: `option` is an option's id, or blank for the answer typed in `text`."""
+
+    def __init__(self, question_id: str, option: str, text: str = "") -> None:
+        super().__init__()
+        self.question_id = question_id
+        self.option = option
+        self.text = text
+
+
+class QuestionPanel(Vertical):
+    """Stands above the prompt until its question is answered or withdrawn."""
+
+    DEFAULT_CSS = "QuestionPanel { height: auto; padding: 0 1; }"
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+    def take_focus(self) -> None:
+        """Focus what answers."""
+        self.focus()
+
+    def less(self) -> bool:
+        """Close or leave a part of it. Returns whether there was any."""
+        return False
 
 
 class Options(OptionList):
     """The offered answers; a number picks one."""
 
-    HELP = words.QUESTION_HELP
+    HELP = strings.QUESTION_HELP
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(number), f"pick({number})", show=False) for number in range(1, 10)
     ]
@@ -55,14 +88,14 @@ class ChoicePanel(QuestionPanel):
                 markup=False,
             )
         if self._body.free_text:
-            yield Input(placeholder=words.ANSWER_PLACEHOLDER, compact=True)
+            yield Input(placeholder=strings.ANSWER_PLACEHOLDER, compact=True)
 
     def take_focus(self) -> None:
         """Focus what answers."""
         self.query_one(Options if self.question.options else Input).focus()
 
     def less(self) -> bool:
-        """Escape in the line for the own answer goes back to the options."""
+        """Go from the line for your own answer back to the options. Return whether that was done."""
         if isinstance(self.screen.focused, Input) and self.question.options:
             self.query_one(Options).focus()
             return True
@@ -71,13 +104,13 @@ class ChoicePanel(QuestionPanel):
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(Answered(self.question.id, self.question.options[event.option_index].id))
+        self.post_message(QuestionAnswered(self.question.id, self.question.options[event.option_index].id))
 
     @on(Input.Submitted)
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value.strip():
-            self.post_message(Answered(self.question.id, "", event.value))
+            self.post_message(QuestionAnswered(self.question.id, "", event.value))
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

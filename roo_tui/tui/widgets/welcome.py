@@ -1,4 +1,4 @@
-"""What an empty task shows in the place of the conversation: what to type, and the keys that matter first."""
+"""What an empty task shows instead of a conversation: what to type, and the first keys to know."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from roo_tui.tui import words
+from roo_tui.tui import strings
 
 
 class Welcome(Vertical):
@@ -28,20 +28,20 @@ class Welcome(Vertical):
 
     def _text(self) -> Content:
         lines = [
-            Content.styled(words.WELCOME_TITLE, "bold $text-primary"),
+            Content.styled(strings.WELCOME_TITLE, "bold $text-primary"),
             Content(""),
-            Content.styled(words.WELCOME_TEXT, "$foreground"),
+            Content.styled(strings.WELCOME_TEXT, "$foreground"),
             Content(""),
         ]
         if self.suggestion:
             lines += [
-                Content.styled(words.WELCOME_DEMO.format(task=self.suggestion), "bold $text-accent"),
-                Content.styled(words.WELCOME_DEMO_KEYS, "$foreground-muted"),
+                Content.styled(strings.WELCOME_DEMO.format(task=self.suggestion), "bold $text-accent"),
+                Content.styled(strings.WELCOME_DEMO_KEYS, "$foreground-muted"),
                 Content(""),
             ]
         pairs = [
-            Content.assemble((f"{key:<4}", "bold"), (f"{text:<22}", "$foreground-muted"))
-            for key, text in words.WELCOME_KEYS
+            Content.assemble((f"{key:<8}", "bold"), (f"{text:<22}", "$foreground-muted"))
+            for key, text in strings.WELCOME_KEYS
         ]
         lines += [Content.assemble(left, right) for left, right in zip(pairs[::2], pairs[1::2], strict=True)]
         return Content("\n").join(lines)

@@ -9,7 +9,7 @@ from bench import __main__ as command
 from bench import condense_cost, survival
 from bench.cache_server import summary
 from bench.condense_cost import Bill, Pair, Run
-from roo_tui.context.condense.attachments import missing_sections
+from roo_tui.context.condense.summary_call import missing_sections
 from roo_tui.domain.usage import Usage
 
 

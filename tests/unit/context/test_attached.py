@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.attachments import missing_sections
 from roo_tui.context.condense.background import swapped_in
 from roo_tui.context.condense.ledger import MOST_TOKENS, ledger, ledger_block
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.receipt import constraints, identifiers, receipt
 from roo_tui.context.condense.steps import condense, outlined
+from roo_tui.context.condense.summary_call import missing_sections
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
 from roo_tui.context.history.pins import pin, pin_blocks, pinned
@@ -22,8 +22,9 @@ from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinned, TodosChanged, UserMessage
 from roo_tui.domain.errors import CommandRefused, CondenseError
 from roo_tui.domain.markers import Condense, Reduction
-from tests.support.fake_summariser import GOOD_SUMMARY, Summariser, inputs
 from tests.support.histories import History
+from tests.support.reductions import inputs, services_for, summariser
+from tests.support.scripted_model import SUMMARY
 
 COUNTER = TokenCounter()
 LONG = "Something that takes a good many words to say, so that there is something to be freed. " * 20
@@ -47,10 +48,10 @@ def worked() -> History:
 
 
 async def run(history: History, *, options: ContextOptions | None = None, **values: Any) -> Condense:
-    model = values.pop("model", None) or Summariser()
+    model = values.pop("model", None) or summariser()
     services = {name: values.pop(name) for name in ("digests", "fold") if name in values}
     here = inputs(history.path, COUNTER, **values)
-    return await condense(here, model.services(COUNTER, **services), options or ContextOptions())
+    return await condense(here, services_for(model, COUNTER, **services), options or ContextOptions())
 
 
 def shown(marker: Condense) -> str:
@@ -181,7 +182,7 @@ async def test_smallest_size_to_keep_is_kept(least: int) -> None:
 
 
 @pytest.mark.line("A11")
-async def test_smallest_size_that_cannot_be_kept_is_said() -> None:
+async def test_the_smallest_size_that_cannot_be_kept_is_reported() -> None:
     marker = await run(worked(), options=ContextOptions(min_kept_tokens=400_000))
     assert any("fewer than the 400,000" in remark for remark in marker.figures.remarks)
 
@@ -198,7 +199,7 @@ async def test_automatic_condense_keeps_less_rather_than_be_due_again() -> None:
 
 
 @pytest.mark.line("B17")
-async def test_low_yield_is_said() -> None:
+async def test_low_yield_is_reported() -> None:
     history = worked()
     marker = await run(history, window=100_000)
     assert marker.figures.remarks == ()
@@ -285,9 +286,9 @@ def test_outline_has_nine_sections_and_says_what_it_is() -> None:
 
 def test_outline_carries_the_newest_summary_a_model_wrote_but_not_its_own() -> None:
     history = worked()
-    history.add(Condense((1,), (Text(f"## Conversation Summary\n{GOOD_SUMMARY}"),), Reduction(shape="fresh")))
+    history.add(Condense((1,), (Text(f"## Conversation Summary\n{SUMMARY}"),), Reduction(shape="fresh")))
     history.answer("more")
-    assert "> 1. Primary request and intent: the work." in outline_of(history)
+    assert "> 1. Primary request and intent: the work asked for." in outline_of(history)
     own = worked()
     own.add(Condense((1,), (Text(outline_of(own)),), Reduction(shape="outline")))
     assert "From the last summary" not in outline_of(own)
@@ -298,7 +299,7 @@ async def test_outline_made_again_and_again_loses_nothing_it_lists() -> None:
     for number in range(4):
         done(history, CallFacts("edit", f"f{number}.py", changed=(f"f{number}.py",)), LONG)
         here = inputs(history.path, COUNTER)
-        history.add(await outlined(here, Summariser().services(COUNTER), ContextOptions()))
+        history.add(await outlined(here, services_for(summariser(), COUNTER), ContextOptions()))
     (seen,) = history.texts()
     assert all(f"f{number}.py" in seen for number in range(4))
     assert "pytest -q" in seen
@@ -310,7 +311,7 @@ async def test_outline_that_frees_nothing_is_refused() -> None:
     history.user("hello")
     history.answer("hello to you")
     with pytest.raises(CondenseError, match="not smaller"):
-        await outlined(inputs(history.path, COUNTER), Summariser().services(COUNTER), ContextOptions())
+        await outlined(inputs(history.path, COUNTER), services_for(summariser(), COUNTER), ContextOptions())
 
 
 @settings(max_examples=30, deadline=None)
@@ -348,7 +349,7 @@ def frozen() -> tuple[History, ReductionInput]:
 
 async def test_background_condense_is_swapped_in_after_the_conversation_went_on() -> None:
     history, here = frozen()
-    marker = await condense(here, Summariser().services(COUNTER), ContextOptions())
+    marker = await condense(here, services_for(summariser(), COUNTER), ContextOptions())
     history.user("meanwhile")
     history.answer("yes")
     now = COUNTER.count_request(("You are an agent.",), (), effective_history(history.path))
@@ -363,7 +364,7 @@ async def test_background_condense_is_swapped_in_after_the_conversation_went_on(
 
 async def test_background_condense_is_dropped_after_a_rewind_or_another_condense() -> None:
     history, here = frozen()
-    marker = await condense(here, Summariser().services(COUNTER), ContextOptions())
+    marker = await condense(here, services_for(summariser(), COUNTER), ContextOptions())
     assert swapped_in(marker, history.path[:-1], COUNTER, context_tokens=9_999, ratio=1.0) is None
     history.add(marker)
     history.user("more")

@@ -19,8 +19,9 @@ from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, User
 from roo_tui.domain.errors import CondenseError, CondenseRefused, HistoryTooLong, ModelError
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.usage import Usage
-from tests.support.fake_summariser import GOOD_SUMMARY, Hang, Restart, Summariser, inputs, outlines
 from tests.support.histories import History
+from tests.support.reductions import inputs, outlines, services_for, summariser
+from tests.support.scripted_model import SUMMARY, Reply, ScriptedModel, hang
 
 COUNTER = TokenCounter()
 OPTIONS = ContextOptions()
@@ -46,11 +47,11 @@ def in_tool_loop(request: str = "Fix the failing date test") -> History:
     return history
 
 
-async def run(history: History, model: Summariser | None = None, **values: Any) -> Condense:
-    model = model or Summariser()
+async def run(history: History, model: ScriptedModel | None = None, **values: Any) -> Condense:
+    model = model or summariser()
     options = values.pop("options", OPTIONS)
     folds = {"fold": values.pop("fold")} if "fold" in values else {}
-    return await condense(inputs(history.path, COUNTER, **values), model.services(COUNTER, **folds), options)
+    return await condense(inputs(history.path, COUNTER, **values), services_for(model, COUNTER, **folds), options)
 
 
 def shown(marker: Condense) -> list[str]:
@@ -62,7 +63,7 @@ async def test_whole_history_is_hidden_behind_the_answer() -> None:
     ids = tuple(entry.id for entry in history.path)
     marker = await run(history)
     assert marker.hides == ids
-    assert shown(marker) == [f"## Conversation Summary\n{GOOD_SUMMARY}"]
+    assert shown(marker) == [f"## Conversation Summary\n{SUMMARY}"]
     history.add(marker)
     assert [(message.role, message.source) for message in effective_history(history.path)] == [("user", "summary")]
 
@@ -146,7 +147,7 @@ async def test_environment_is_for_automatic_and_forced_condenses(trigger: str, t
 
 
 async def test_answer_is_asked_for_without_tools_and_with_the_guard() -> None:
-    model = Summariser()
+    model = summariser()
     await run(in_tool_loop(), model)
     request = model.requests[0]
     assert request.tools == ()
@@ -161,7 +162,7 @@ async def test_answer_is_asked_for_without_tools_and_with_the_guard() -> None:
 
 @pytest.mark.parametrize(("prompt", "own"), [("  Only the file names.\n", False), ("   \n", True)])
 async def test_custom_prompt_replaces_ours_unless_blank(prompt: str, own: bool) -> None:
-    model = Summariser()
+    model = summariser()
     await run(two_turns(), model, options=ContextOptions(condense_prompt=prompt), instructions=" keep the paths ")
     last = model.requests[0].messages[-1].blocks[-1]
     assert isinstance(last, Text)
@@ -175,7 +176,7 @@ async def test_hidden_messages_are_not_sent_and_an_earlier_summary_is() -> None:
     history.condense("what was done before")
     history.user(f"third {LONG}")
     history.answer(f"three {LONG}")
-    model = Summariser()
+    model = summariser()
     await run(history, model)
     sent = "\n".join(
         block.text for message in model.requests[0].messages for block in message.blocks if isinstance(block, Text)
@@ -203,21 +204,21 @@ async def test_figures_name_cost_usage_model_and_counts() -> None:
 
 async def test_summary_is_streamed() -> None:
     heard: list[str] = []
-    model = Summariser()
+    model = summariser()
     history = two_turns()
-    await condense(inputs(history.path, COUNTER), model.services(COUNTER, on_text=heard.append), OPTIONS)
-    assert "".join(heard) == GOOD_SUMMARY
+    await condense(inputs(history.path, COUNTER), services_for(model, COUNTER, on_text=heard.append), OPTIONS)
+    assert "".join(heard) == SUMMARY
 
 
 async def test_retried_attempt_is_paid_for_and_its_text_is_void() -> None:
-    marker = await run(two_turns(), Summariser([Restart(GOOD_SUMMARY)]))
-    assert shown(marker) == [f"## Conversation Summary\n{GOOD_SUMMARY}"]
+    marker = await run(two_turns(), summariser(Reply(SUMMARY, void="void")))
+    assert shown(marker) == [f"## Conversation Summary\n{SUMMARY}"]
     assert marker.figures.usage.input_tokens == 2_000
 
 
 async def test_missing_section_is_asked_for_once() -> None:
-    lacking = GOOD_SUMMARY.replace("7. Pending tasks: none.\n", "")
-    model = Summariser([lacking, GOOD_SUMMARY])
+    lacking = SUMMARY.replace("7. Pending tasks: none.\n", "")
+    model = summariser(lacking, SUMMARY)
     marker = await run(two_turns(), model)
     assert len(model.requests) == 2
     assert [message.role for message in model.requests[1].messages[-2:]] == ["assistant", "user"]
@@ -231,30 +232,30 @@ async def test_missing_section_is_asked_for_once() -> None:
     "second", ["", ModelError("overloaded", status=529), ToolUse("t", "read_file"), "Nothing more."]
 )
 async def test_summary_that_stays_incomplete_is_accepted_with_a_remark(second: Any) -> None:
-    lacking = GOOD_SUMMARY.replace("7. Pending tasks: none.\n", "")
-    marker = await run(two_turns(), Summariser([lacking, second]))
+    lacking = SUMMARY.replace("7. Pending tasks: none.\n", "")
+    marker = await run(two_turns(), summariser(lacking, second))
     assert shown(marker)[0].endswith(lacking)
     assert marker.figures.remarks == ("The summary lacks: Pending tasks.",)
 
 
-async def test_words_that_are_no_summary_at_all_are_not_taken_for_one() -> None:
+async def test_text_that_is_no_summary_at_all_is_not_taken_for_one() -> None:
     with pytest.raises(CondenseError) as raised:
-        await run(two_turns(), Summariser(["Recovered after an error.", "Done."]))
+        await run(two_turns(), summariser("Recovered after an error.", "Done."))
     assert "something else than a summary" in raised.value.body.message
     assert raised.value.body.body == "Recovered after an error."
-    tagged = await run(two_turns(), Summariser(["<summary>All in prose.</summary>"] * 2))
+    tagged = await run(two_turns(), summariser("<summary>All in prose.</summary>"))
     assert "All in prose." in shown(tagged)[0]
 
 
 async def test_custom_prompt_needs_no_sections() -> None:
-    model = Summariser(["Short and good."])
+    model = summariser("Short and good.")
     marker = await run(two_turns(), model, options=ContextOptions(condense_prompt="Be short."))
     assert len(model.requests) == 1
     assert marker.figures.remarks == ()
 
 
 async def test_summary_cut_at_the_output_limit_has_a_remark() -> None:
-    marker = await run(two_turns(), Summariser(stop_reason="max_tokens"))
+    marker = await run(two_turns(), summariser(Reply(SUMMARY, stop_reason="max_tokens")))
     assert marker.figures.remarks == ("The summary was cut at the output limit.",)
 
 
@@ -265,7 +266,7 @@ async def test_summary_cut_at_the_output_limit_has_a_remark() -> None:
 @pytest.mark.line("C27")
 async def test_useless_answer_is_an_error_that_keeps_its_cost(answer: Any, word: str) -> None:
     with pytest.raises(CondenseError, match=word) as caught:
-        await run(two_turns(), Summariser([answer]), options=ContextOptions(condense_prompt="Be short."))
+        await run(two_turns(), summariser(answer), options=ContextOptions(condense_prompt="Be short."))
     assert caught.value.body.cost_usd == pytest.approx(0.002)
     assert caught.value.body.tokens_before > 0
     assert not caught.value.body.cancelled
@@ -274,7 +275,7 @@ async def test_useless_answer_is_an_error_that_keeps_its_cost(answer: Any, word:
 @pytest.mark.line("C25")
 async def test_grown_result_names_both_counts() -> None:
     with pytest.raises(CondenseError) as caught:
-        await run(two_turns(), Summariser([GOOD_SUMMARY + "again " * 3_000]))
+        await run(two_turns(), summariser(SUMMARY + "again " * 3_000))
     body = caught.value.body
     assert body.tokens_after > body.tokens_before
     assert f"{body.tokens_before:,} → {body.tokens_after:,}" in body.message
@@ -282,13 +283,13 @@ async def test_grown_result_names_both_counts() -> None:
 
 async def test_refusing_model_is_an_error() -> None:
     with pytest.raises(CondenseError, match="refused"):
-        await run(two_turns(), Summariser(stop_reason="refusal"))
+        await run(two_turns(), summariser(Reply(SUMMARY, stop_reason="refusal")))
 
 
 async def test_provider_error_keeps_status_code_and_body() -> None:
     error = ModelError("The service is overloaded.", status=529, code="overloaded_error", body='{"a": 1}')
     with pytest.raises(CondenseError) as caught:
-        await run(two_turns(), Summariser([error]))
+        await run(two_turns(), summariser(error))
     body = caught.value.body
     assert (body.message, body.status, body.code, body.body) == (
         "The service is overloaded.",
@@ -301,12 +302,12 @@ async def test_provider_error_keeps_status_code_and_body() -> None:
 
 @pytest.mark.line("D30")
 async def test_cancelled_condense_tells_what_it_cost() -> None:
-    model = Summariser([Hang()])
+    model = summariser(hanging := hang())
     history = two_turns()
     here = inputs(history.path, COUNTER)
-    services = model.services(COUNTER)
+    services = services_for(model, COUNTER)
     task = asyncio.create_task(condense(here, services, OPTIONS))
-    await model.began.wait()
+    await hanging.reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -318,7 +319,7 @@ async def test_cancelled_condense_tells_what_it_cost() -> None:
 
 async def test_too_few_messages_are_refused_without_a_call() -> None:
     history = History()
-    model = Summariser()
+    model = summariser()
     with pytest.raises(CondenseRefused, match="not enough messages"):
         await run(history, model)
     history.user(LONG)
@@ -330,7 +331,7 @@ async def test_too_few_messages_are_refused_without_a_call() -> None:
 async def test_condensing_again_at_once_is_refused_without_a_call() -> None:
     history = two_turns()
     history.add(await run(history))
-    model = Summariser()
+    model = summariser()
     for _ in range(2):
         with pytest.raises(CondenseRefused, match="condensed recently"):
             await run(history, model)
@@ -343,14 +344,14 @@ async def test_nothing_to_gain_is_refused_without_a_call() -> None:
     history.user("A request with many words that must stay as it is, whatever happens to the rest.")
     history.call("t1")
     history.result("t1", content="ok")
-    model = Summariser()
+    model = summariser()
     with pytest.raises(CondenseRefused, match="Nothing would be freed"):
         await run(history, model)
     assert model.requests == []
 
 
 async def test_history_longer_than_the_window_is_refused_without_a_call() -> None:
-    model = Summariser()
+    model = summariser()
     with pytest.raises(HistoryTooLong, match="too long to be summarised"):
         await run(two_turns(), model, window=1_000)
     assert model.requests == []
@@ -359,6 +360,7 @@ async def test_history_longer_than_the_window_is_refused_without_a_call() -> Non
 async def test_answer_gets_the_room_that_is_left() -> None:
     history = two_turns()
     plan = prepare(inputs(history.path, COUNTER, window=5_000), COUNTER, OPTIONS)
+    assert plan.ask is not None
     prompt = COUNTER.count_request(plan.ask.system, (), plan.ask.messages)
     assert 0 < plan.ask.max_output <= 5_000 - prompt
 
@@ -379,7 +381,7 @@ async def test_folded_files_give_way_first() -> None:
     assert texts[-1] == "Time: now"
     assert "Do it" in texts[-2]
     assert any("could not be read: 1" in remark for remark in marker.figures.remarks)
-    answer = COUNTER.count_block(answer_block(GOOD_SUMMARY))
+    answer = COUNTER.count_block(answer_block(SUMMARY))
     freed = COUNTER.count_messages(cut(history.path).hidden) - answer
     assert COUNTER.count_blocks(marker.summary[1:]) <= freed // 2
 

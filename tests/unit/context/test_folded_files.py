@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.attachments import fold, outlines_of
+from roo_tui.context.condense.folded_files import fold, outlines_of
 from roo_tui.domain.errors import WorkspaceError
-from tests.support.fake_summariser import outlines
+from tests.support.reductions import outlines
 
 OUTLINE = "# a.py\n1--4 | def a():\n6--9 | def b():\n"
 

@@ -16,8 +16,9 @@ from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import ModelError
 from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, Toggle, Truncation
 from roo_tui.domain.requests import ToolSpec
-from tests.support.fake_summariser import GOOD_SUMMARY, Answer, Summariser, inputs
 from tests.support.histories import History
+from tests.support.reductions import inputs, services_for, summariser
+from tests.support.scripted_model import SUMMARY, Answer, ScriptedModel
 
 COUNTER = TokenCounter()
 OPTIONS = ContextOptions(fallback="truncation")
@@ -51,16 +52,16 @@ async def run(
     *answers: Answer,
     options: ContextOptions = OPTIONS,
     guards: Guards | None = None,
-    model: Summariser | None = None,
+    model: ScriptedModel | None = None,
     **values: Any,
 ) -> tuple[Body, ...]:
-    model = model or (Summariser(answers) if answers else Summariser())
+    model = model or (summariser(*answers) if answers else summariser())
     fields = {"trigger": "automatic", "window": 10_000} | values
-    return await reduce(inputs(history.path, COUNTER, **fields), model.services(COUNTER), options, guards)
+    return await reduce(inputs(history.path, COUNTER, **fields), services_for(model, COUNTER), options, guards)
 
 
 async def test_nothing_happens_below_the_trigger() -> None:
-    model = Summariser()
+    model = summariser()
     assert await run(turns(), model=model, window=100_000) == ()
     assert model.requests == []
 
@@ -130,12 +131,12 @@ async def test_guard_blocks_the_outline_too_but_never_truncation() -> None:
 
 
 async def test_masks_are_kept_only_if_they_alone_reach_the_target() -> None:
-    history, model = turns(20), Summariser()
+    history, model = turns(20), summariser()
     enough, too_little = (Mask((), Reduction(tokens_before=9_000, tokens_after=after)) for after in (5_900, 6_100))
     assert target_tokens(inputs(history.path, COUNTER, window=10_000).limits) == 6_001
     options = ContextOptions()
     here = inputs(history.path, COUNTER, window=10_000, trigger="automatic")
-    services = model.services(COUNTER)
+    services = services_for(model, COUNTER)
     assert await reduce(here, services, options, prelude=lambda *_: enough) == (enough,)
     assert model.requests == []
     assert kinds(await reduce(here, services, options, prelude=lambda *_: too_little)) == ["Condense"]
@@ -152,7 +153,7 @@ def test_target_is_never_below_half_of_the_trigger() -> None:
 
 @pytest.mark.line("C22")
 async def test_history_too_long_for_one_request_is_condensed_in_parts() -> None:
-    model = Summariser(["notes", "notes", "notes", "notes", "notes", GOOD_SUMMARY])
+    model = summariser("notes", "notes", "notes", "notes", "notes", SUMMARY)
     bodies = await run(turns(60), model=model)
     assert kinds(bodies) == ["Condense"]
     assert isinstance(bodies[0], Condense)
@@ -189,7 +190,7 @@ async def test_what_a_truncation_took_away_after_a_condense_was_new_all_the_same
 async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(
     turn_count: int, expected: list[str]
 ) -> None:
-    model = Summariser()
+    model = summariser()
     off = ContextOptions(auto_condense=False)
     for trigger in ("automatic", "forced"):
         bodies = await run(turns(turn_count), model=model, options=off, percent=20, trigger=trigger)
@@ -200,7 +201,7 @@ async def test_switched_off_makes_no_call_and_truncates_only_over_the_limit(
 async def test_truncation_goes_on_until_the_request_is_allowed() -> None:
     history = turns(60)
     here = inputs(history.path, COUNTER, window=10_000, trigger="automatic")
-    bodies = await reduce(here, Summariser([BROKEN]).services(COUNTER), OPTIONS)
+    bodies = await reduce(here, services_for(summariser(BROKEN), COUNTER), OPTIONS)
     assert isinstance(bodies[-1], Truncation)
     assert bodies[-1].figures.tokens_before == here.context_tokens
     assert bodies[-1].figures.tokens_after <= here.limits.allowed_tokens
@@ -246,7 +247,7 @@ async def test_nothing_is_done_where_nothing_can_be_hidden() -> None:
 async def test_guard_waits_for_new_content_but_never_blocks_truncation() -> None:
     history, guards = turns(20), Guards(Clock())
     assert kinds(await run(history, BROKEN, guards=guards)) == ["CondenseFailed", "Truncation"]
-    model = Summariser()
+    model = summariser()
     bodies = await run(history, model=model, guards=guards)
     assert kinds(bodies) == ["Noted", "Truncation"]
     assert isinstance(bodies[0], Noted)
@@ -262,7 +263,7 @@ async def test_guard_waits_for_new_content_but_never_blocks_truncation() -> None
 async def test_what_the_log_tells_holds_for_new_guards(body: Body) -> None:
     history = turns(10)
     history.add(body)
-    model = Summariser()
+    model = summariser()
     assert kinds(await run(history, model=model, percent=30)) == ["Noted"]
     assert model.requests == []
     history.answer("new")
@@ -303,7 +304,7 @@ async def test_real_success_forgets_the_attempts() -> None:
 @pytest.mark.line("B15")
 async def test_prompt_and_tools_over_the_limit_are_named_and_no_call_is_made() -> None:
     tool = ToolSpec("read_file", "Reads. " * 3_000, {"type": "object"})
-    model, guards = Summariser(), Guards(Clock())
+    model, guards = summariser(), Guards(Clock())
     bodies = await run(turns(1), model=model, guards=guards, tools=(tool,), percent=30)
     assert kinds(bodies) == ["Noted"]
     assert isinstance(bodies[0], Noted)
@@ -343,7 +344,7 @@ async def test_any_reduction_lowers_the_count_and_keeps_the_log(
             history.call(f"t{number}")
             history.result(f"t{number}", content=WORDS * 3)
     before = history.path
-    model = Summariser() if answer is None else Summariser([answer])
+    model = summariser() if answer is None else summariser(answer)
     bodies = await run(history, model=model, trigger=trigger, window=window, percent=percent)
     assert history.path is before
     count = COUNTER.count_messages(effective_history(before))

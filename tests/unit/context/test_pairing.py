@@ -63,7 +63,7 @@ def test_a_second_result_of_one_call_is_told_as_text_if_it_says_something_new():
     assert request(HELLO, ("a", use("c")), ("u", results[0]), ("a", Text("ok")), ("u", *results))[-1].blocks == (told,)
 
 
-def test_a_result_under_an_id_that_no_call_has_answers_the_call_of_its_place():
+def test_a_result_under_an_id_that_no_call_has_answers_the_call_at_its_position():
     calls = ("a", use("c"), use("d"))
     results = (ToolResult("lost", "first"), ToolResult("d", "second"))
     assert request(HELLO, calls, ("u", *results))[-1].blocks == (ToolResult("c", "first"), results[1])

@@ -38,7 +38,7 @@ def test_room_is_reserved_for_the_answer(info: ModelInfo, max_output: int, reser
     assert (found.reserved, found.warnings) == (reserved, ())
 
 
-def test_a_maximum_output_that_leaves_no_room_is_not_used_and_said():
+def test_a_maximum_output_that_leaves_no_room_is_reported_and_not_used():
     found = limits(SONNET, max_output=190_000)
     assert found.reserved == 40_000
     assert "190,000" in found.warnings[0]

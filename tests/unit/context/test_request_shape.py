@@ -10,8 +10,8 @@ from roo_tui.context.history.effective import effective_history
 from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, UserMessage
 from tests.support.api_rules import violations
-from tests.support.fake_summariser import MODEL
 from tests.support.histories import History
+from tests.support.reductions import MODEL
 
 PICTURE = Image("image/png", "iVBORw0KGgo=", 10, 10)
 

@@ -8,7 +8,7 @@ from roo_tui.domain.views import RewindPoint
 from tests.support.histories import History
 
 
-def test_there_is_a_point_before_each_typed_message_with_its_words():
+def test_there_is_a_rewind_point_with_its_text_before_each_typed_message():
     history = History()
     history.add(UserMessage((Text("fix it"), Text("<environment>")), words="fix\n  it"))
     history.answer("done")
@@ -66,7 +66,7 @@ def test_results_that_never_came_do_not_hide_later_steps():
     assert [point.entry_id for point in rewind_points(history.path)] == [1, 4, last]
 
 
-def test_words_of_the_engine_are_no_point_and_imported_ones_are():
+def test_a_message_of_the_engine_is_no_rewind_point_and_an_imported_one_is():
     history = History()
     history.add(UserMessage((Text("continue"),), source="engine"))
     imported = history.add(UserMessage((Text("from elsewhere"),), source="import"))

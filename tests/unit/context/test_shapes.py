@@ -20,9 +20,9 @@ from roo_tui.domain.markers import Condense, Mask, MaskItem, Reduction
 from roo_tui.domain.requests import ModelInfo, Request, ToolSpec
 from roo_tui.domain.usage import Usage
 from tests.support.api_rules import violations
-from tests.support.fake_summariser import GOOD_SUMMARY, MODEL, Hang, inputs
-from tests.support.fake_summariser import Summariser as Model
 from tests.support.histories import History
+from tests.support.reductions import MODEL, inputs, services_for, summariser
+from tests.support.scripted_model import SUMMARY, hang
 
 COUNTER = TokenCounter()
 LONG = "Something that takes a good many words to say, so that there is something to be freed. " * 20
@@ -128,8 +128,8 @@ def test_cached_shape_must_fit_with_its_answer() -> None:
 
 async def test_a_tool_call_is_refused_once_then_the_answer_counts() -> None:
     history, request = after_one_answer()
-    model = Model([ToolUse("t99", "read_file", {"path": "x"}), GOOD_SUMMARY])
-    marker = await condense(warm(history, request), model.services(COUNTER), ContextOptions())
+    model = summariser(ToolUse("t99", "read_file", {"path": "x"}), SUMMARY)
+    marker = await condense(warm(history, request), services_for(model, COUNTER), ContextOptions())
     assert marker.figures.shape == "cached"
     assert len(model.requests) == 2
     refusal = model.requests[1].messages[-1].blocks[0]
@@ -141,14 +141,14 @@ async def test_a_tool_call_is_refused_once_then_the_answer_counts() -> None:
 async def test_a_second_tool_call_leads_to_the_fresh_shape() -> None:
     history, request = after_one_answer()
     calls = [ToolUse(f"t9{number}", "read_file", {}) for number in range(2)]
-    model = Model([*calls, GOOD_SUMMARY])
-    marker = await condense(warm(history, request), model.services(COUNTER), ContextOptions())
+    model = summariser(*calls, SUMMARY)
+    marker = await condense(warm(history, request), services_for(model, COUNTER), ContextOptions())
     assert marker.figures.shape == "fresh"
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
     assert any("called tools twice" in remark for remark in marker.figures.remarks)
     assert marker.figures.usage.input_tokens == 3_000
     with pytest.raises(CondenseError, match="called a tool"):
-        await condense(warm(history, request), Model([*calls, calls[0]]).services(COUNTER), ContextOptions())
+        await condense(warm(history, request), services_for(summariser(*calls, calls[0]), COUNTER), ContextOptions())
 
 
 def test_forecasts_of_both_shapes_stand_in_the_order_of_their_cost() -> None:
@@ -177,9 +177,9 @@ def test_without_a_price_the_warm_cache_is_still_preferred() -> None:
     assert plan.preview.saving_per_turn_usd is None
 
 
-async def test_forecast_stands_in_the_markers_figures() -> None:
+async def test_the_previewed_cost_is_in_the_markers_figures() -> None:
     history, request = after_one_answer()
-    marker = await condense(warm(history, request), Model().services(COUNTER), ContextOptions())
+    marker = await condense(warm(history, request), services_for(summariser(), COUNTER), ContextOptions())
     assert marker.figures.forecast_usd == pytest.approx(
         prepare(warm(history, request), COUNTER, ContextOptions()).preview.cost_usd
     )
@@ -215,11 +215,11 @@ def test_requests_per_turn() -> None:
 # The model that writes summaries.
 
 
-async def test_another_model_is_counted_and_charged_by_its_own_figures_and_said() -> None:
+async def test_another_model_is_counted_and_charged_by_its_own_figures_and_named() -> None:
     history, _ = after_one_answer()
     small = replace(MODEL, id="small", input_usd=0.1, output_usd=1.0, supports_images=False)
     here = inputs(history.path, COUNTER, summariser=Summariser(small, 50_000, 1.2))
-    marker = await condense(here, Model().services(COUNTER), ContextOptions())
+    marker = await condense(here, services_for(summariser(), COUNTER), ContextOptions())
     assert marker.figures.model == "small"
     assert marker.figures.cost_usd == pytest.approx((1_000 * 0.1 + 100 * 1.0) / 1e6)
     assert "Written by small" in marker.figures.remarks[0]
@@ -233,18 +233,20 @@ async def test_smaller_model_summarises_in_parts_or_refuses_before_any_call() ->
         history.result(f"u{number}", content=LONG)
     history.answer("Done.")
     small = Summariser(replace(MODEL, id="small"), 7_000, 1.0)
-    model = Model([*["notes"] * 2, GOOD_SUMMARY])
-    marker = await condense(inputs(history.path, COUNTER, summariser=small), model.services(COUNTER), ContextOptions())
+    model = summariser(*["notes"] * 2, SUMMARY)
+    marker = await condense(
+        inputs(history.path, COUNTER, summariser=small), services_for(model, COUNTER), ContextOptions()
+    )
     assert marker.figures.shape == "staged"
     assert "parts" in " ".join(marker.figures.remarks)
     assert marker.figures.forecast_usd is not None
     due = inputs(history.path, COUNTER, summariser=small, trigger="automatic", percent=5)
-    model = Model()
+    model = summariser()
     with pytest.raises(HistoryTooLong, match="Condense by hand"):
-        await condense(due, model.services(COUNTER), ContextOptions())
+        await condense(due, services_for(model, COUNTER), ContextOptions())
     tiny = inputs(history.path, COUNTER, summariser=replace(small, window=1_500))
     with pytest.raises(HistoryTooLong, match="holds 1,500"):
-        await condense(tiny, model.services(COUNTER), ContextOptions())
+        await condense(tiny, services_for(model, COUNTER), ContextOptions())
     assert model.requests == []
 
 
@@ -255,8 +257,10 @@ async def test_message_longer_than_the_window_is_summarised_in_pieces() -> None:
     history.call("t1")
     history.result("t1", content="".join(f"line {number} of a very long file\n" for number in range(6_000)))
     history.answer("Read.")
-    model = Model([*["notes"] * 9, GOOD_SUMMARY])
-    marker = await condense(inputs(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
+    model = summariser(*["notes"] * 9, SUMMARY)
+    marker = await condense(
+        inputs(history.path, COUNTER, window=12_000), services_for(model, COUNTER), ContextOptions()
+    )
     assert marker.figures.shape == "staged"
     asked = "".join(str(request.messages) for request in model.requests)
     assert all(f"line {number} of" in asked for number in range(0, 6_000, 250))
@@ -272,14 +276,10 @@ async def test_notes_too_long_together_are_summarised_again() -> None:
         history.answer(f"{number} {LONG}")
     notes = ("fact " * 700).strip()
 
-    class Noting(Model):
-        async def ask(self, request: Request):
-            self.answers = (GOOD_SUMMARY if "nine of these sections" in str(request.messages[-1]) else notes,)
-            async for event in super().ask(request):
-                yield event
-
-    model = Noting()
-    marker = await condense(inputs(history.path, COUNTER, window=12_000), model.services(COUNTER), ContextOptions())
+    model = summariser(lambda request: SUMMARY if "nine of these" in str(request.messages[-1]) else notes)
+    marker = await condense(
+        inputs(history.path, COUNTER, window=12_000), services_for(model, COUNTER), ContextOptions()
+    )
     assert marker.figures.shape == "staged"
     asked = [str(request.messages) for request in model.requests]
     assert sum("[Notes on part" in text and "nine of these" not in text for text in asked) > 0
@@ -301,7 +301,7 @@ async def test_notes_that_get_no_shorter_end_in_a_failure() -> None:
     terse = replace(MODEL, max_output=1_200)
     here = inputs(history.path, counter, model=terse, window=15_000, ratio=100.0)
     with pytest.raises(CondenseError, match="get no shorter"):
-        await condense(here, Model(["notes"]).services(counter), ContextOptions(condense_prompt="Sum up."))
+        await condense(here, services_for(summariser("notes"), counter), ContextOptions(condense_prompt="Sum up."))
 
 
 def test_pictures_and_documents_are_left_out_where_they_do_not_fit() -> None:
@@ -327,7 +327,7 @@ async def test_condense_that_takes_too_long_is_given_up_and_paid_for() -> None:
     # The shortest limit; nothing answers, so it is reached however slow the machine is.
     options = ContextOptions(condense_time_limit_s=1)
     with pytest.raises(CondenseError, match="took longer than 1 seconds") as raised:
-        await condense(inputs(history.path, COUNTER), Model([Hang()]).services(COUNTER), options)
+        await condense(inputs(history.path, COUNTER), services_for(summariser(hang()), COUNTER), options)
     assert raised.value.body.cost_usd
 
 

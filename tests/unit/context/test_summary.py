@@ -4,16 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.attachments import (
-    MOST_CHARACTERS,
-    SECTIONS,
-    allowance,
-    answer_block,
-    missing_sections,
-    split_summary,
-)
+from roo_tui.context.condense.attachments import MOST_CHARACTERS, allowance, answer_block
+from roo_tui.context.condense.summary_call import SECTIONS, missing_sections, split_summary
 from roo_tui.prompt_files import render
-from tests.support.fake_summariser import GOOD_SUMMARY
+from tests.support.scripted_model import SUMMARY
 
 
 def test_stored_answer_is_split_into_analysis_and_summary() -> None:
@@ -52,7 +46,7 @@ def test_request_names_every_section_we_look_for() -> None:
 
 
 def test_sections_are_found_whatever_their_case_spacing_and_ampersand() -> None:
-    assert missing_sections(GOOD_SUMMARY) == ()
+    assert missing_sections(SUMMARY) == ()
     assert missing_sections("<summary>PRIMARY  REQUEST &\nINTENT</summary>") == SECTIONS[1:]
 
 

@@ -43,7 +43,7 @@ def test_a_covered_marker_is_passed_over_and_refused_with_the_outer_ones_name(ta
         undo_marker(talk.path, inner)
 
 
-def test_nothing_to_switch_is_said(talk: History):
+def test_nothing_to_switch_is_reported(talk: History):
     with pytest.raises(CommandRefused, match="nothing to undo"):
         undo_marker(talk.path)
     with pytest.raises(CommandRefused, match="nothing to redo"):

@@ -34,26 +34,26 @@ from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.output import output
 from roo_tui.headless.run import run_prompt
 from roo_tui.prompt_files import render
-from tests.support.scripted_engine import ScriptedEngine, ScriptedReader, Wait, entry, row
+from tests.support.scripted_engine import TASK, ScriptedEngine, ScriptedReader, Wait, entry, row
 
-STARTED: list[Event] = [TurnStarted("t", "1"), RequestStarted("t", "1", "r", 1)]
-COMPLETED = TurnEnded("t", "1", "completed")
+STARTED: list[Event] = [TurnStarted(TASK, "1"), RequestStarted(TASK, "1", "r", 1)]
+COMPLETED = TurnEnded(TASK, "1", "completed")
 
 
 def spoken(words: str, block: str = "b") -> list[Event]:
     return [
-        BlockStarted("t", block, "text"),
-        *(BlockText("t", block, part) for part in words.partition(" ")),
-        BlockEnded("t", block),
+        BlockStarted(TASK, block, "text"),
+        *(BlockText(TASK, block, part) for part in words.partition(" ")),
+        BlockEnded(TASK, block),
     ]
 
 
 def answered(words: str, number: int = 2, usage: Usage | None = None) -> EntriesAppended:
-    return EntriesAppended("t", (entry(number, AssistantMessage((Text(words),), usage=usage)),))
+    return EntriesAppended(TASK, (entry(number, AssistantMessage((Text(words),), usage=usage)),))
 
 
 def question(body, *options: str) -> QuestionAsked:
-    return QuestionAsked("t", Question("q1", body, tuple(Option(option, option) for option in options)))
+    return QuestionAsked(TASK, Question("q1", body, tuple(Option(option, option) for option in options)))
 
 
 APPROVAL = question(Approval("c1", "execute_command", "rm x", "command", None), "allow", "always", "deny")
@@ -70,17 +70,17 @@ async def test_the_answer_goes_to_standard_output_and_steps_to_standard_error() 
     denied = ToolRow("c2", "execute_command", "rm\nx", "denied")
     reduced = ReductionRow("condense", True, 148_210, 9_874, 0.08, "automatic", "native", 3)
     failed = FailureRow("Condense failed", "Overloaded")
-    reader = ScriptedReader(rows=(row(2, read), row(3, denied), row(4, reduced), row(5, failed)))
+    reader = ScriptedReader(all_rows=(row(2, read), row(3, denied), row(4, reduced), row(5, failed)))
     engine = ScriptedEngine(
         [
             *STARTED,
             *spoken("Looking at \x1b[31mit.\x1b[0m"),
-            EntriesAppended("t", tuple(entry(number, UserMessage(())) for number in (2, 3, 4, 5))),
-            RetryWaiting("t", "request", 1, 3, 2.0, "Overloaded (529)."),
-            RetryWaiting("t", "request", 1, 3, 1.0, "Overloaded (529)."),
-            CondenseStarted("t", "k", "automatic", 10),
-            CondenseEnded("t", "k", "refused", "Too few messages."),
-            Notice("t", "info", "Nearly full."),
+            EntriesAppended(TASK, tuple(entry(number, UserMessage(())) for number in (2, 3, 4, 5))),
+            RetryWaiting(TASK, "request", 1, 3, 2.0, "Overloaded (529)."),
+            RetryWaiting(TASK, "request", 1, 3, 1.0, "Overloaded (529)."),
+            CondenseStarted(TASK, "k", "automatic", 10),
+            CondenseEnded(TASK, "k", "refused", "Too few messages."),
+            Notice(TASK, "info", "Nearly full."),
             *spoken("It is done."),
             COMPLETED,
         ],
@@ -99,12 +99,12 @@ async def test_the_answer_goes_to_standard_output_and_steps_to_standard_error() 
         "Too few messages.",
         "Nearly full.",
     ]
-    assert engine.calls == [("start",), ("open", "new"), ("submit", "do it"), ("close",)]
+    assert engine.calls == [("start",), ("new_task",), ("submit", "do it"), ("close",)]
 
 
 async def test_the_result_of_attempt_completion_is_the_answer() -> None:
     blocks = (Text("Finishing."), ToolUse("c1", "attempt_completion", {"result": "All tests pass."}))
-    script = [*STARTED, EntriesAppended("t", (entry(2, AssistantMessage(blocks)),)), COMPLETED]
+    script = [*STARTED, EntriesAppended(TASK, (entry(2, AssistantMessage(blocks)),)), COMPLETED]
     assert (await run(ScriptedEngine(script)))[1] == "All tests pass.\n"
     _, out, _ = await run(ScriptedEngine(script), "json")
     assert json.loads(out)["result"] == "All tests pass."
@@ -113,8 +113,8 @@ async def test_the_result_of_attempt_completion_is_the_answer() -> None:
 async def test_json_is_one_object_with_usage_cost_and_reason() -> None:
     class Paid(ScriptedReader):
         def header(self) -> Header:
-            self.shown = Header(cost_usd=self.shown.cost_usd + 0.25)
-            return self.shown
+            self.the_header = Header(cost_usd=self.the_header.cost_usd + 0.25)
+            return self.the_header
 
     engine = ScriptedEngine(
         [*STARTED, *spoken("x y"), answered("Hello \ud800", 2, Usage(10, 20, 30, 5)), COMPLETED], Paid()
@@ -123,7 +123,7 @@ async def test_json_is_one_object_with_usage_cost_and_reason() -> None:
     found = json.loads(out)
     assert (code, err) == (ExitCode.OK, "")
     assert found["result"] == "Hello \ud800"
-    assert (found["task_id"], found["exit_reason"], found["exit_code"]) == ("new", "ok", 0)
+    assert (found["task_id"], found["exit_reason"], found["exit_code"]) == (TASK, "ok", 0)
     assert found["usage"] == {
         "input_tokens": 10, "cache_read_tokens": 20, "cache_write_tokens": 30, "output_tokens": 5,
     }  # fmt: skip
@@ -147,7 +147,7 @@ async def test_stream_json_is_one_object_for_each_event_and_a_result() -> None:
 async def test_an_approval_is_denied_without_auto_approve_and_the_run_ends_as_refused() -> None:
     record = CallRecord("c1", "execute_command", decision="denied")
     engine = ScriptedEngine(
-        [*STARTED, APPROVAL, EntriesAppended("t", (entry(2, UserMessage((), calls=(record,))),)), COMPLETED]
+        [*STARTED, APPROVAL, EntriesAppended(TASK, (entry(2, UserMessage((), calls=(record,))),)), COMPLETED]
     )
     code, _, err = await run(engine)
     assert ("answer", "q1", "deny", render("headless/denied")) in engine.calls
@@ -177,10 +177,10 @@ async def test_a_question_without_free_text_gets_its_last_option() -> None:
 @pytest.mark.parametrize(
     ("events", "code"),
     [
-        ([TurnEnded("t", "1", "failed", "Disk full.")], ExitCode.FAILED),
-        ([RequestEnded("t", "1", "r", "failed"), TurnEnded("t", "1", "failed", "Overloaded.")], ExitCode.MODEL),
-        ([TurnEnded("t", "1", "context_full", "201,000 of 200,000.")], ExitCode.CONTEXT_FULL),
-        ([TurnEnded("t", "1", "cancelled")], ExitCode.CANCELLED),
+        ([TurnEnded(TASK, "1", "failed", "Disk full.")], ExitCode.FAILED),
+        ([RequestEnded(TASK, "1", "r", "failed"), TurnEnded(TASK, "1", "failed", "Overloaded.")], ExitCode.MODEL),
+        ([TurnEnded(TASK, "1", "context_full", "201,000 of 200,000.")], ExitCode.CONTEXT_FULL),
+        ([TurnEnded(TASK, "1", "cancelled")], ExitCode.CANCELLED),
         ([ModelError("No.")], ExitCode.MODEL),
         ([CommandRefused("No.")], ExitCode.REFUSED),
         ([], ExitCode.FAILED),
@@ -199,11 +199,11 @@ async def test_each_end_has_its_exit_code(events: list, code: ExitCode) -> None:
 async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
     engine = ScriptedEngine(
         [
-            BlockStarted("t", "b", "text"),
-            BlockText("t", "b", "Half"),
-            RequestEnded("t", "1", "r", "failed"),
+            BlockStarted(TASK, "b", "text"),
+            BlockText(TASK, "b", "Half"),
+            RequestEnded(TASK, "1", "r", "failed"),
             *spoken("Whole answer", "c"),
-            RequestEnded("t", "1", "r", "finished"),
+            RequestEnded(TASK, "1", "r", "finished"),
             COMPLETED,
         ]
     )
@@ -216,10 +216,10 @@ async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
 async def test_a_failure_that_has_a_row_is_told_once() -> None:
     failed = row(2, FailureRow("The request failed", "Overloaded. Try again in a moment."))
     script: list[Event] = [
-        EntriesAppended("t", (entry(2, UserMessage(())),)),
-        TurnEnded("t", "1", "failed", "Overloaded. Try again in a moment."),
+        EntriesAppended(TASK, (entry(2, UserMessage(())),)),
+        TurnEnded(TASK, "1", "failed", "Overloaded. Try again in a moment."),
     ]
-    _, _, err = await run(ScriptedEngine(script, ScriptedReader(rows=(failed,))))
+    _, _, err = await run(ScriptedEngine(script, ScriptedReader(all_rows=(failed,))))
     assert err == "The request failed: Overloaded. Try again in a moment.\n"
 
 
@@ -229,7 +229,7 @@ async def test_an_interrupt_cancels_the_turn() -> None:
             await super().submit(words)
             os.kill(os.getpid(), signal.SIGINT)
 
-    engine = Interrupted([*STARTED, Wait(), TurnEnded("t", "1", "cancelled")])
+    engine = Interrupted([*STARTED, Wait(), TurnEnded(TASK, "1", "cancelled")])
     code, _, _ = await run(engine)
     assert code is ExitCode.CANCELLED
     assert ("cancel",) in engine.calls
@@ -250,10 +250,10 @@ async def test_a_reader_that_leaves_ends_the_run() -> None:
 async def test_a_task_can_be_resumed_or_continued() -> None:
     engine = ScriptedEngine([COMPLETED], latest="newest")
     await run(engine, latest=True)
-    assert ("open", "newest") in engine.calls
+    assert ("open_task", "newest") in engine.calls
     engine = ScriptedEngine([COMPLETED])
     await run(engine, task_id="abc")
-    assert ("open", "abc") in engine.calls
+    assert ("open_task", "abc") in engine.calls
 
 
 async def test_continue_without_a_task_is_refused() -> None:
@@ -263,7 +263,7 @@ async def test_continue_without_a_task_is_refused() -> None:
 
 
 async def test_a_task_that_is_open_elsewhere_is_left_alone() -> None:
-    reader = ScriptedReader(shown=Header(read_only="Another roo-tui has this task open."))
+    reader = ScriptedReader(the_header=Header(read_only="Another roo-tui has this task open."))
     engine = ScriptedEngine([COMPLETED], reader)
     code, _, err = await run(engine, task_id="abc")
     assert code is ExitCode.LOCKED

@@ -10,8 +10,7 @@ import pytest
 
 from roo_tui import cli, paths
 from roo_tui.prompt_files import render
-from tests.support.messages_server import answer, hang, refusal, text, tool_call
-from tests.support.serving import serving
+from tests.support.messages_server import answer, hang, refusal, serving, text, tool_call
 
 Run = Callable[..., tuple[int, str, str]]
 

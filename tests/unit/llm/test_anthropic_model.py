@@ -147,16 +147,12 @@ async def test_one_connection_serves_several_requests(connect: Any) -> None:
 
 async def test_every_kind_of_block_is_sent_in_the_form_of_the_messages_api(connect: Any) -> None:
     picture = Image("image/png", "aGk=")
+    thought = Thinking("why", "sig", "anthropic", INFO.id)
+    redacted = Opaque("anthropic", INFO.id, {"type": "redacted_thinking", "data": "x"})
     request = Request(
         messages=(
             Message("user", (Text("look"), picture)),
-            Message(
-                "assistant",
-                (
-                    Thinking("why", "sig", "anthropic", INFO.id),
-                    Opaque("anthropic", INFO.id, {"type": "redacted_thinking", "data": "x"}),
-                ),
-            ),
+            Message("assistant", (thought, redacted)),
             Message("assistant", (ToolUse("t1", "shot", {"n": 1}), ToolUse("t2", "run", {}))),
             Message(
                 "user",

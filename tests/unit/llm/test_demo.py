@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roo_tui.commands import command
+from roo_tui.commands import COMMANDS
 from roo_tui.domain.blocks import Block, Message, Text, Thinking, ToolResult, ToolUse, tool_uses
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, Request, Started, ToolSpec
 from roo_tui.llm import build
@@ -241,7 +241,7 @@ def test_each_step_says_something_no_other_step_says() -> None:
     assert all(words == words.strip() and words for words in spoken)
 
 
-def test_what_the_program_adds_is_not_taken_for_a_persons_words() -> None:
+def test_what_the_program_adds_is_not_taken_for_a_message_of_the_user() -> None:
     added = (
         Text(ENVIRONMENT),
         Text("<system-reminder>\n<summary> x\n</system-reminder>"),
@@ -317,12 +317,13 @@ def test_no_conversation_is_too_strange(said: list[tuple[bool, str]], tools: boo
 
 def test_keys_the_demo_names_are_those_of_the_commands() -> None:
     spoken = " ".join(step.reply.say + json.dumps(step.reply.calls) for step in TASKS["fix"])
-    assert "ctrl+t" in command("condense").keys
+    keys = {command.id: command.keys for command in COMMANDS}
+    assert "ctrl+t" in keys["condense"]
     assert "Ctrl+T (or `/condense`)" in spoken
-    assert "ctrl+r" in command("rewind").keys
+    assert "ctrl+r" in keys["rewind"]
     assert "Ctrl+R rewinds" in spoken
-    assert "f8" in command("undo").keys
-    assert "u" in command("undo_row").keys
+    assert "f8" in keys["undo"]
+    assert "u" in keys["undo_row"]
 
 
 def test_the_demo_says_that_it_is_one_and_has_prices(tmp_path: Path) -> None:

@@ -385,7 +385,7 @@ async def test_a_restore_that_was_killed_is_taken_back_and_edits_made_since_stay
     assert files_of(root) != was
     (root / "b").write_text("edited since")
     await checkpoints.snapshot()
-    assert files_of(root) == {**was, b"b": (b"edited since", False)}
+    assert files_of(root) == was | {b"b": (b"edited since", False)}
 
 
 async def test_locks_left_by_a_killed_git_do_not_stop_the_next_snapshot(root, checkpoints):
@@ -457,7 +457,7 @@ async def test_without_git_the_reason_says_so(root, tmp_path, monkeypatch):
     assert "install git" in Checkpoints(root, tmp_path / "checkpoints").available()
 
 
-async def test_a_folder_that_cannot_be_written_is_said_in_words(root, tmp_path):
+async def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(root, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="ROO_TUI_HOME"):
         await Checkpoints(root, tmp_path / "file").snapshot()

@@ -59,6 +59,7 @@ def test_messages_become_bodies_with_what_their_tools_did(tmp_path):
             ToolUse("t2", "Teleport", {}),
         )
     )
+    assert isinstance(results, UserMessage)
     assert results.blocks[:2] == (
         ToolResult("t1", (Text("3 x"), Image("image/png", "AAAA"))),
         ToolResult("t2", "no", is_error=True),
@@ -72,7 +73,11 @@ def test_messages_become_bodies_with_what_their_tools_did(tmp_path):
 
 def test_what_was_read_is_written_the_same(tmp_path):
     bodies = read_messages(written(tmp_path, CONVERSATION[1:]))
-    messages = [Message("assistant" if body.kind == "assistant" else "user", body.blocks) for body in bodies]
+    messages = [
+        Message("assistant" if isinstance(body, AssistantMessage) else "user", body.blocks)
+        for body in bodies
+        if isinstance(body, UserMessage | AssistantMessage)
+    ]
     assert messages_json(messages) == CONVERSATION[1:]
 
 
@@ -88,6 +93,7 @@ def test_lone_surrogates_and_unknown_parts_are_kept(tmp_path):
         b'{"type":"hologram","size":3},{"no":"type"}]}]'
     )
     (body,) = read_messages(written(tmp_path, content))
+    assert isinstance(body, UserMessage)
     assert body.blocks == (
         ToolResult("x\ud800", (Text('{"type": "x", "y": 1}'),)),
         Opaque("anthropic", "", {"type": "hologram", "size": 3}),

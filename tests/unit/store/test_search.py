@@ -54,7 +54,7 @@ async def test_entries_are_found_by_their_words_and_by_what_they_did(store: Stor
     assert (await found(store, "what the user requested", task.id))[0] == 1
 
 
-async def test_index_catches_up_with_what_was_written_a_moment_ago(store: Store) -> None:
+async def test_the_index_catches_up_with_what_was_just_written(store: Store) -> None:
     task = await store.create_task("/w")
     parent = None
     for number in range(BATCH + 10):

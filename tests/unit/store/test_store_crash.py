@@ -38,6 +38,7 @@ asyncio.run(main())
 async def test_every_acknowledged_entry_is_there_after_a_kill(tmp_path, acknowledgements):
     path = tmp_path / "roo.db"
     process = subprocess.Popen([sys.executable, "-c", APPENDING, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     task_id = process.stdout.readline().strip()
     for _ in range(acknowledgements):
         process.stdout.readline()

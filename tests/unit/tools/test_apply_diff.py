@@ -46,7 +46,7 @@ async def test_a_block_is_shown_then_applied(bench: Bench) -> None:
 async def test_several_blocks_count_their_lines_in_the_file_as_it_is(bench: Bench) -> None:
     bench.write("a", "same\nx\nsame\ny\nsame\n")
     diff = _block("same\n", "last\n", 5) + "\n" + _block("same\n", "first\nadded\n", 1) + _block("y\n", "")
-    assert await bench.words("apply_diff", path="a", diff=diff) == (
+    assert await bench.result("apply_diff", path="a", diff=diff) == (
         "Changed a:\n- lines 1 → 1–2\n- lines 4 → none\n- lines 5 → 5"
     )
     assert (bench.root / "a").read_text() == "first\nadded\nx\nsame\nlast\n"
@@ -109,6 +109,36 @@ def test_a_nearly_equal_place_is_taken_if_it_is_the_only_one() -> None:
 def test_one_wrong_line_is_never_guessed() -> None:
     _, problems = find_places("timeout = 100\n", [DiffBlock(("timeout = 1000",), ("timeout = 5",))])
     assert "The closest match is lines" in problems[0]
+
+
+# With their line ends between them, a hundred characters: each wrong one makes it one per cent less similar.
+HUNDRED = [
+    "first = abcdefghijklmnop",
+    "second = abcdefghijklmno",
+    "third = abcdefghijklmnop",
+    "fourth = abcdefghijklmnop",
+]
+
+
+def wrong_in(count: int) -> str:
+    """Return the lines of `HUNDRED` with so many characters of the third one wrong."""
+    return "\n".join([*HUNDRED[:2], "#" * count + HUNDRED[2][count:], HUNDRED[3]]) + "\n"
+
+
+@pytest.mark.parametrize(("start_line", "most"), [(0, 5), (2, 10)], ids=["anywhere: 95 %", "near a start line: 90 %"])
+async def test_a_similar_place_is_taken_down_to_its_limit_and_below_it_is_shown(
+    bench: Bench, start_line: int, most: int
+) -> None:
+    assert len("\n".join(HUNDRED)) == 100
+    text = "\n".join(["import this", *HUNDRED, "the end"]) + "\n"
+    file = bench.write("a.py", text)
+    below = await bench.failure("apply_diff", path="a.py", diff=_block(wrong_in(most + 1), "new\n", start_line))
+    assert f"{99 - most} % similar" in below and "lines 2 to 5" in below
+    assert all(f"{number} | {line}" in below for number, line in enumerate(HUNDRED, 2))
+    assert file.read_text() == text
+    outcome = await bench.run("apply_diff", path="a.py", diff=_block(wrong_in(most), "new\n", start_line))
+    assert file.read_text() == "import this\nnew\nthe end\n"
+    assert f"{100 - most} %" in str(outcome.for_model)
 
 
 def test_two_nearly_equal_places_are_refused() -> None:

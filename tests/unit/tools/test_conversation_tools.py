@@ -39,8 +39,8 @@ async def test_a_question_is_answered_by_the_person(bench: Bench) -> None:
     assert (await bench.plan("ask_followup_question", question="Which?")).effect is Effect.ASK
 
 
-async def test_no_answer_is_said(bench: Bench) -> None:
-    assert "gave no answer" in await bench.words("ask_followup_question", question="Which?")
+async def test_no_answer_is_reported(bench: Bench) -> None:
+    assert "gave no answer" in await bench.result("ask_followup_question", question="Which?")
 
 
 async def test_more_than_four_suggestions_are_refused(bench: Bench) -> None:

@@ -22,8 +22,8 @@ async def test_a_command_runs_and_is_recorded(bench: Bench) -> None:
     assert "".join(bench.emitted) == f"{bench.root}/sub\n"
 
 
-async def test_no_output_is_said(bench: Bench) -> None:
-    assert (await bench.words("execute_command", command="true")).endswith("(no output)")
+async def test_no_output_is_reported(bench: Bench) -> None:
+    assert (await bench.result("execute_command", command="true")).endswith("(no output)")
 
 
 async def test_50_megabytes_are_kept_whole_and_shown_cut(bench: Bench) -> None:
@@ -59,7 +59,7 @@ async def test_a_background_command_is_left_running(bench: Bench) -> None:
 
 
 async def test_leftovers_of_a_foreground_command_are_ended_and_told(bench: Bench) -> None:
-    words = await bench.words("execute_command", command="sleep 300 & echo started")
+    words = await bench.result("execute_command", command="sleep 300 & echo started")
     assert words.startswith("Exit code 0")
     assert "Processes the command left behind were ended" in words
 

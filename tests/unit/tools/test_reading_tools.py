@@ -48,7 +48,7 @@ async def test_a_long_file_says_how_to_read_on(bench: Bench) -> None:
     )
     assert replace(outcome.facts, digest="") == CallFacts("read", "a", (1, 2000), full_content=True)
     wide = bench.write("b", ("x" * 1999 + "\n") * 100)
-    assert "[Lines 1 to 40 of 100" in await bench.words("read_file", path=wide.name)
+    assert "[Lines 1 to 40 of 100" in await bench.result("read_file", path=wide.name)
 
 
 async def test_a_very_long_line_is_cut_and_not_recorded_as_complete(bench: Bench) -> None:
@@ -59,17 +59,17 @@ async def test_a_very_long_line_is_cut_and_not_recorded_as_complete(bench: Bench
     assert not outcome.facts.full_content
 
 
-async def test_empty_odd_and_unreadable_files_are_said_to_be_so(bench: Bench) -> None:
+async def test_empty_odd_and_unreadable_files_are_reported(bench: Bench) -> None:
     bench.write("empty", "")
     bench.write("latin", "café".encode("latin-1"))
     bench.write("binary", b"\x7fELF\0\0")
     bench.write("big", b"x" * 20_000_001)
     (bench.root / "folder").mkdir()
-    assert await bench.words("read_file", path="empty") == "empty is empty."
-    assert (await bench.words("read_file", path="latin")).startswith("1 | café\n[The file is not UTF-8.")
-    assert "binary file (6 bytes)" in await bench.words("read_file", path="binary")
-    assert "too large" in await bench.words("read_file", path="big")
-    assert "is a folder" in await bench.words("read_file", path="folder")
+    assert await bench.result("read_file", path="empty") == "empty is empty."
+    assert (await bench.result("read_file", path="latin")).startswith("1 | café\n[The file is not UTF-8.")
+    assert "binary file (6 bytes)" in await bench.result("read_file", path="binary")
+    assert "too large" in await bench.result("read_file", path="big")
+    assert "is a folder" in await bench.result("read_file", path="folder")
     assert "does not exist" in await bench.failure("read_file", path="nowhere")
     assert "is not a valid path" in await bench.failure("read_file", path="a\0b")
 
@@ -129,7 +129,7 @@ async def test_a_picture_is_looked_at(bench: Bench) -> None:
 
 async def test_a_picture_over_5_megabytes_is_not_sent(bench: Bench) -> None:
     bench.write("huge.png", _png(3, 2) + b"\0" * 5_000_000)
-    assert "binary file (image/png" in await bench.words("read_file", path="huge.png")
+    assert "binary file (image/png" in await bench.result("read_file", path="huge.png")
 
 
 _VP8X = b"RIFF\0\0\0\0WEBPVP8X" + b"\0" * 8 + (299).to_bytes(3, "little") + (199).to_bytes(3, "little")
@@ -164,9 +164,9 @@ async def test_a_listing_names_files_and_folders(bench: Bench) -> None:
     assert outcome.for_model == "b.md\nsrc/"
     assert outcome.view == ListView(".", ("b.md", "src/"), 2)
     assert outcome.facts == CallFacts("list", ".", full_content=True)
-    assert await bench.words("list_files", path="src", recursive="true") == "a.py"
+    assert await bench.result("list_files", path="src", recursive="true") == "a.py"
     bench.write("src/empty/.gitignore", "*\n")
-    assert "has no files" in await bench.words("list_files", path="src/empty", recursive=True)
+    assert "has no files" in await bench.result("list_files", path="src/empty", recursive=True)
 
 
 async def test_a_long_listing_is_cut_and_says_so(bench: Bench) -> None:
@@ -180,8 +180,8 @@ async def test_a_long_listing_is_cut_and_says_so(bench: Bench) -> None:
 
 async def test_what_cannot_be_listed_is_an_error(bench: Bench) -> None:
     bench.write("file", "")
-    assert "not a folder" in await bench.words("list_files", path="file")
-    assert "does not exist" in await bench.words("list_files", path="nowhere")
+    assert "not a folder" in await bench.result("list_files", path="file")
+    assert "does not exist" in await bench.result("list_files", path="nowhere")
 
 
 async def test_reading_makes_a_file_known(bench: Bench) -> None:

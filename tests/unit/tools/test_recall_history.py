@@ -42,7 +42,7 @@ async def test_hidden_entries_come_back_with_their_ids() -> None:
     assert "[e1: the user]\nUse the blue paint" in found
 
 
-async def test_what_the_model_sees_already_is_not_brought_back_by_words() -> None:
+async def test_what_the_model_sees_already_is_not_brought_back_by_a_query() -> None:
     history = conversation()
     assert (
         await recall_hidden("ladder", history.path, finds(3))
@@ -120,7 +120,7 @@ async def test_many_hits_are_listed_after_the_best() -> None:
     assert found.count("\n- e") == 25
 
 
-def test_excerpt_is_the_stretch_with_most_of_the_words() -> None:
+def test_the_excerpt_is_the_part_with_most_of_the_query() -> None:
     text = "x " * 5_000 + "the needle and the thread" + " y" * 5_000
     assert "needle and the thread" in excerpt(text, ["needles", "thread"])
     assert len(excerpt(text, ["needle"])) < 1_600
@@ -144,7 +144,7 @@ def test_search_by_a_person_tells_branches_and_context_apart() -> None:
     assert len(effective_history(history.path)) == 1
 
 
-async def test_tool_hands_words_or_ids_on_and_needs_one_of_them(bench: Bench) -> None:
+async def test_the_tool_takes_a_query_or_an_id_and_needs_one_of_them(bench: Bench) -> None:
     asked: list[str] = []
 
     async def bring_back(wanted: str) -> str:

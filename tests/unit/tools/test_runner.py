@@ -13,7 +13,7 @@ from roo_tui.tools.runner import Prepared, plan_call, run_call
 from tests.support.tool_bench import Bench
 
 
-def test_every_tool_has_words_and_a_clean_schema() -> None:
+def test_every_tool_has_a_description_and_a_clean_schema() -> None:
     specs = registry.specs()
     assert [spec.name for spec in specs] == list(registry.all_tools())
     for spec in specs:
@@ -55,10 +55,10 @@ async def test_invalid_arguments_are_named_with_what_the_tool_takes(bench: Bench
 
 async def test_harmless_slips_are_understood(bench: Bench) -> None:
     bench.write("a", "1\n2\n3\n")
-    assert await bench.words("read_file", path="a", first_line="2", last_line=2.0) == "2 | 2"
-    assert await bench.words("read_file", path="a", first_line=None, last_line=None) == "1 | 1\n2 | 2\n3 | 3"
+    assert await bench.result("read_file", path="a", first_line="2", last_line=2.0) == "2 | 2"
+    assert await bench.result("read_file", path="a", first_line=None, last_line=None) == "1 | 1\n2 | 2\n3 | 3"
     bench.write("7", "seven\n")
-    assert await bench.words("read_file", path=7) == "1 | seven"
+    assert await bench.result("read_file", path=7) == "1 | seven"
     await bench.run("ask_followup_question", question="?", suggestions='["yes", "no"]')
     assert bench.asked == [("?", ("yes", "no"))]
 

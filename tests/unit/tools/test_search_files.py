@@ -133,11 +133,11 @@ async def test_the_tool_groups_hits_by_file(bench: Bench) -> None:
 
 async def test_one_file_can_be_searched(bench: Bench) -> None:
     _fill(bench)
-    assert await bench.words("search_files", regex="x", path="src/b.py") == "src/b.py\n  1 | x = 1"
+    assert await bench.result("search_files", regex="x", path="src/b.py") == "src/b.py\n  1 | x = 1"
 
 
-async def test_nothing_found_a_bad_pattern_and_a_missing_folder_are_said(bench: Bench) -> None:
-    assert await bench.words("search_files", regex="x") == "Nothing was found."
+async def test_nothing_found_a_bad_pattern_and_a_missing_folder_are_reported(bench: Bench) -> None:
+    assert await bench.result("search_files", regex="x") == "Nothing was found."
     bad: Outcome = await bench.run("search_files", regex="(")
     assert bad.is_error
     assert "not a valid regular expression" in str(bad.for_model)

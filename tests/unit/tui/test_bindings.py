@@ -2,15 +2,13 @@
 
 from roo_tui.commands import COMMANDS
 from roo_tui.tui.bindings import bindings_of, footer_keys, key_name, slash_suggestions
-from roo_tui.tui.screens.chat_commands import ChatCommands
+from roo_tui.tui.screens.chat.commands import HANDLERS
 from roo_tui.tui.widgets.prompt import PromptArea
-from roo_tui.tui.widgets.transcript import Transcript
+from roo_tui.tui.widgets.transcript import TranscriptView
 
 
 def test_every_command_of_the_app_has_a_handler() -> None:
-    for command in COMMANDS:
-        if command.context == "app":
-            assert callable(getattr(ChatCommands, command.id, None)), command.id
+    assert set(HANDLERS) == {command.id for command in COMMANDS if command.context == "app"}
 
 
 def test_every_key_of_the_table_is_bound_to_its_command() -> None:
@@ -22,17 +20,18 @@ def test_every_key_of_the_table_is_bound_to_its_command() -> None:
 
 def test_no_key_that_works_while_typing_is_taken_by_the_prompt() -> None:
     taken = {key for binding in PromptArea.BINDINGS for key in binding.key.split(",")} | {"enter", "ctrl+j"}
-    keys = {key for one in COMMANDS if one.context == "app" and one.while_typing for key in one.keys}
+    keys = {key for one in COMMANDS if one.context == "app" for key in one.keys}
     # Copying is the prompt's first where something is selected in it; suspending it hands on.
     assert keys & taken <= {"ctrl+c", "ctrl+z"}
 
 
 def test_footer_names_the_condense_key_first() -> None:
-    assert (footer_keys()[0].key, footer_keys()[0].label) == ("^t", "Condense")
+    assert (footer_keys()[0].key, footer_keys()[0].label) == ("Ctrl+T", "Condense")
 
 
-def test_keys_are_written_short() -> None:
-    assert [key_name("ctrl+t"), key_name("escape"), key_name("f1")] == ["^t", "esc", "f1"]
+def test_keys_are_written_alike() -> None:
+    keys = ["ctrl+t", "escape", "f1", "enter", "shift+tab", "pageup", "u"]
+    assert [key_name(key) for key in keys] == ["Ctrl+T", "Esc", "F1", "Enter", "Shift+Tab", "PgUp", "u"]
 
 
 def test_slash_words_are_those_of_the_table_and_the_projects_own() -> None:
@@ -43,7 +42,7 @@ def test_slash_words_are_those_of_the_table_and_the_projects_own() -> None:
 
 
 def test_keys_the_table_gives_the_transcript_are_those_it_has() -> None:
-    bound = {key for binding in Transcript.BINDINGS for key in binding.key.split(",")}
+    bound = {key for binding in TranscriptView.BINDINGS for key in binding.key.split(",")}
     for command in COMMANDS:
         if command.context == "transcript":
             assert set(command.keys) <= bound, command.id

@@ -1,6 +1,6 @@
 """Which files a few characters mean."""
 
-from roo_tui.tui.file_match import best_files
+from roo_tui.tui.widgets.completion import best_files
 
 FILES = ["docs/dates.md", "src/dates.py", "src/update.py", "tests/test_dates.py", "README.md", "src/my file.py"]
 

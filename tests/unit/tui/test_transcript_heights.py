@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.tui.widgets.transcript.heights import Heights
+from roo_tui.tui.widgets.transcript.layout import Heights
 
 _HEIGHTS = st.lists(st.integers(0, 30), max_size=60)
 _CHANGES = st.lists(

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.color import Color
 
-from roo_tui.tui.widgets.transcript.stream import MarkdownStream
+from roo_tui.tui.widgets.views.canvas import GUTTER, Canvas, Line, fit, fold_cells, strip, wrap
 from roo_tui.tui.widgets.views.code import Code, code_pieces
 from roo_tui.tui.widgets.views.markdown import markdown_pieces
+from roo_tui.tui.widgets.views.markdown_stream import MarkdownStream
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import GUTTER, Line, Paper, fit, fold_cells, strip, wrap
 
 _PALETTE = Palette.of(
     {"primary": "#0178D4", "foreground": "#E0E0E0", "text-error": "#D17E92", "text-success": "#8AD4A1"},
     Color(18, 18, 18),
 )
-_PAPER = Paper(60, _PALETTE)
+_CANVAS = Canvas(60, _PALETTE)
 
 ANSWER = """# Dates
 
@@ -97,7 +97,9 @@ _LINES = st.sampled_from(
 
 def _drawn(pieces):
     return [
-        strip(line, [], _PALETTE.ground, _PAPER, _PALETTE.ground) for piece in pieces for line in piece.draw(_PAPER)
+        strip(line, [], _PALETTE.background, _CANVAS, _PALETTE.background)
+        for piece in pieces
+        for line in piece.draw(_CANVAS)
     ]
 
 
@@ -151,7 +153,7 @@ def test_every_word_of_an_answer_is_shown():
 
 def test_links_carry_their_address_only_for_the_web():
     pieces = markdown_pieces("[a](https://example.org) [b](javascript:x) [c](file:///etc/passwd)")
-    links = [style.link for line in pieces[0].draw(_PAPER) for _, style in line.spans if style.link]
+    links = [style.link for line in pieces[0].draw(_CANVAS) for _, style in line.spans if style.link]
     assert links == ["https://example.org"]
 
 
@@ -176,8 +178,8 @@ def test_folding_fits_and_loses_nothing(text, width):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.text("ab 日 ", max_size=12), st.sampled_from([_PALETTE.text, _PALETTE.link])), max_size=5))
 def test_a_line_fills_the_width_exactly(spans):
-    made = strip(Line(spans), [("   ", _PALETTE.faint)], _PALETTE.ground, _PAPER, _PALETTE.ground)
-    assert sum(cell_len(text) for text, _, _ in made) == made.cell_length == _PAPER.width + GUTTER
+    made = strip(Line(spans), [("   ", _PALETTE.faint)], _PALETTE.background, _CANVAS, _PALETTE.background)
+    assert sum(cell_len(text) for text, _, _ in made) == made.cell_length == _CANVAS.width + GUTTER
 
 
 @pytest.mark.parametrize(

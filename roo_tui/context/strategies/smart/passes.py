@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from roo_tui.context.condense.attachments import answer_block, commands_block, request_block
-from roo_tui.context.condense.cut_point import cut, standing_commands
+from roo_tui.context.condense.attachments import answer_block, required_attachments, required_blocks
+from roo_tui.context.condense.cut_point import Cut, cut
 from roo_tui.context.condense.preview import summary_tokens
 from roo_tui.context.condense.request import LEAST_OUTPUT, MOST_OUTPUT, fresh, instruction
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.pairing import legal_cuts
-from roo_tui.context.history.pins import pin_blocks
 from roo_tui.context.strategies.pieces import Part, Piece, PieceLocation, pieces_of, stretch, suppressed, whole
 from roo_tui.context.strategies.smart.config import (
     BatchSummary,
@@ -267,15 +266,15 @@ class BatchPass:
     def _summary(self, answer: str) -> tuple[Text, ...]:
         """Return the summary message: the answer, then what must not get lost with the hidden messages."""
         path, hidden = self._draft.path, self.hidden
-        stays = {message.entry_id for message in self._visible} - {message.entry_id for message in hidden}
-        blocks: list[Text | None] = [answer_block(answer)]
-        if self._start == 0 or any(message.source == "summary" for message in hidden):
-            blocks.append(commands_block(standing_commands(path)))
-        blocks += pin_blocks(path, stays)
+        kept = tuple(message for message in self._visible if message not in hidden)
+        request = cut(path, len(self._visible) - self._end).request
+        required = dict(required_attachments(replace(self._draft.given, path=path), Cut(hidden, kept, request)))
+        if self._start > 0 and not any(message.source == "summary" for message in hidden):
+            del required["commands"]
         typed = next((message for message in reversed(self._visible) if _is_typed(message)), None)
-        if typed is None or typed.entry_id not in stays:
-            blocks.append(request_block(cut(path, len(self._visible) - self._end).request))
-        return tuple(block for block in blocks if block is not None)
+        if typed in kept:
+            del required["request"]
+        return (answer_block(answer), *required_blocks(required))
 
 
 def _is_typed(message: Visible) -> bool:

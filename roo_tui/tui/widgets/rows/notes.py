@@ -1,44 +1,121 @@
-"""Failures and checkpoints."""
+"""What else is worth a line: failures, checkpoints, folded rows, and what goes on right now."""
+
+from dataclasses import dataclass
 
 from roo_tui.domain.views import CheckpointRow, FailureRow
 from roo_tui.plain_text import one_line
-from roo_tui.tui.widgets.rows.messages import COPY
-from roo_tui.tui.widgets.rows.sketch import Hint, Sketch, Title, Words
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import counted, exact, money
+from roo_tui.tui.widgets.rows.row_view import COPY, Hint, RowKind, RowView, StyledText, Title
+from roo_tui.tui.widgets.views.canvas import Plain, RowPiece, fit
 from roo_tui.tui.widgets.views.command import output_pieces
-from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
 
-_INKS = {"info": "accent", "warning": "warning", "error": "error"}
+_STYLES = {"info": "accent", "warning": "warning", "error": "error"}
 _SHOWN_FILES = 200
 
 
-def failure_sketch(row: FailureRow, expanded: bool) -> Sketch:
+class FailureKind(RowKind[FailureRow]):
     """What failed in one line; opened: the whole message and what can be copied."""
-    parts: list[list[Words]] = [[(one_line(row.title, 80), _INKS[row.level])]]
-    if not expanded:
-        parts.append([(one_line(row.message, 300), "muted")])
-    if row.cost_usd:
-        parts.append([(f"${row.cost_usd:.2f}", "muted")])
-    hints = [Hint("r", "retry", "retry"), Hint("m", "profile", "other model"), COPY] if row.level == "error" else [COPY]
-    body: list[Piece] = []
-    if expanded:
-        body.append(Plain(fit(row.message, 20_000), "text", indent=2))
-        # What can be copied begins with the message, which stands above already.
-        if rest := row.body.removeprefix(row.message).strip("\n"):
-            body += output_pieces(fit(rest))
-    return Sketch(Title(parts, hints=hints), body, foldable=True, expanded=expanded)
+
+    def view(self, body: FailureRow, expanded: bool, _live_output: str, /) -> RowView:
+        """Return title and message; of an error also what can be done about it."""
+        parts: list[list[StyledText]] = [[(one_line(body.title, 80), _STYLES[body.level])]]
+        if not expanded:
+            parts.append([(one_line(body.message, 300), "muted")])
+        if body.cost_usd:
+            parts.append([(money(body.cost_usd), "muted")])
+        pieces: list[RowPiece] = []
+        if expanded:
+            pieces.append(Plain(fit(body.message, 20_000), "text", indent=2))
+            # What can be copied begins with the message, which stands above already.
+            if rest := body.body.removeprefix(body.message).strip("\n"):
+                pieces += output_pieces(fit(rest))
+        return RowView(Title(parts, hints=_ways_out(body)), pieces, foldable=True, expanded=expanded)
+
+    def copy_text(self, body: FailureRow, /) -> str:
+        """Return title, message and details."""
+        return "\n\n".join(part for part in (body.title, body.message, body.body) if part)
 
 
-def checkpoint_sketch(row: CheckpointRow, expanded: bool) -> Sketch:
-    """A snapshot of the files; opened: which ones changed."""
-    # Only the first snapshot of all differs from none before it.
-    count = "1 file" if len(row.files) == 1 else f"{len(row.files):,} files" if row.files else "files as found"
-    title = Title(
-        [[("Checkpoint", "muted"), (f" {one_line(row.short_hash, 40)}", "faint")], [(count, "faint")]], hints=(COPY,)
-    )
-    body: list[Piece] = []
-    if expanded:
-        names = [one_line(name, 400) for name in row.files[:_SHOWN_FILES]]
-        if len(row.files) > _SHOWN_FILES:
-            names.append(f"… {len(row.files) - _SHOWN_FILES:,} more")
-        body = [Plain("\n".join(names), "muted", True, "", 2)] if names else []
-    return Sketch(title, body, foldable=bool(row.files), expanded=expanded)
+def _ways_out(body: FailureRow) -> list[Hint]:
+    if body.level != "error":
+        return [COPY]
+    retry = "retry_condense" if body.of_condense else "retry"
+    return [Hint("r", retry, strings.HINT_RETRY), Hint("m", "profile", strings.HINT_OTHER_MODEL), COPY]
+
+
+class CheckpointKind(RowKind[CheckpointRow]):
+    """A checkpoint of the files; opened: which ones changed."""
+
+    def view(self, body: CheckpointRow, expanded: bool, _live_output: str, /) -> RowView:
+        """Return its hash and how many files changed."""
+        # Only the first checkpoint of all differs from none before it.
+        count = counted(strings.FILES, len(body.files)) if body.files else strings.CHECKPOINT_FIRST
+        title = Title(
+            [
+                [(strings.CHECKPOINT, "muted"), (f" {one_line(body.short_hash, 40)}", "faint")],
+                [(count, "faint")],
+            ],
+            hints=(COPY,),
+        )
+        pieces: list[RowPiece] = []
+        if expanded:
+            names = [one_line(name, 400) for name in body.files[:_SHOWN_FILES]]
+            if len(body.files) > _SHOWN_FILES:
+                names.append(strings.MORE.format(count=exact(len(body.files) - _SHOWN_FILES)))
+            pieces = [Plain("\n".join(names), "muted", True, "", 2)] if names else []
+        return RowView(title, pieces, foldable=bool(body.files), expanded=expanded)
+
+    def copy_text(self, body: CheckpointRow, /) -> str:
+        """Return the hash and the files."""
+        return "\n".join((body.short_hash, *body.files))
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedRow:
+    """Stands for rows that are not in context and folded away."""
+
+    count: int
+    open: bool = False
+
+
+class FoldedKind(RowKind[FoldedRow]):
+    """How many rows are folded away."""
+
+    def view(self, body: FoldedRow, _expanded: bool, _live_output: str, /) -> RowView:
+        """Return the line that opens them."""
+        title = Title([[(counted(strings.FOLDED_ROWS, body.count), "muted")]])
+        return RowView(title, foldable=True, expanded=body.open)
+
+    def copy_text(self, _body: FoldedRow, /) -> str:
+        """Return nothing: the rows speak for themselves."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRow:
+    """The last line while something goes on: what, for how long, and what stops it."""
+
+    text: str
+    seconds: int
+    frame: str
+    hint: str
+
+
+class StatusKind(RowKind[StatusRow]):
+    """What goes on right now."""
+
+    spoken = True
+
+    def view(self, body: StatusRow, _expanded: bool, _live_output: str, /) -> RowView:
+        """Return the line."""
+        parts: list[list[StyledText]] = [
+            [(body.text, "accent")],
+            [(strings.SECONDS.format(count=body.seconds), "muted")],
+            [(body.hint, "faint")],
+        ]
+        return RowView(Title(parts), bar="accent", sign=body.frame)
+
+    def copy_text(self, _body: StatusRow, /) -> str:
+        """Return nothing: it is for the moment."""
+        return ""

@@ -1,66 +1,69 @@
-"""`Context condensed`, `Context truncated`, `Context masked`: what was done to the context, and how to take it back."""
+"""`Context condensed`, `Context truncated`, `Duplicates hidden`: what changed in the context, and how to undo it."""
 
+from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.views import ReductionRow
 from roo_tui.plain_text import one_line
-from roo_tui.tui.widgets.rows.messages import COPY
-from roo_tui.tui.widgets.rows.sketch import Hint, Sketch, Title, Words
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import change_percent, counted, exact, money
+from roo_tui.tui.widgets.rows.row_view import COPY, Hint, RowKind, RowView, StyledText, Title
+from roo_tui.tui.widgets.views.canvas import Blank, Plain, RowPiece, fit
 from roo_tui.tui.widgets.views.markdown import markdown_pieces
-from roo_tui.tui.widgets.views.paper import Blank, Piece, Plain, fit
-
-_NAMES = {"condense": "Context condensed", "truncation": "Context truncated", "mask": "Context masked"}
 
 
-def reduction_sketch(row: ReductionRow, expanded: bool) -> Sketch:
+class ReductionKind(RowKind[ReductionRow]):
     """One line of figures; opened: the summary, its analysis, the receipt, the details."""
-    ink, name = ("title", "accent") if row.on else ("muted", "muted")
-    parts: list[list[Words]] = [[(_NAMES[row.kind], name)]]
-    if not row.on:
-        parts.append([("off", "warning")])
-    parts.append([(f"{row.tokens_before:,} → {row.tokens_after:,} tokens", ink)])
-    if row.tokens_before > 0:
-        change = round(100 * (row.tokens_after - row.tokens_before) / row.tokens_before)
-        parts.append(
-            [(f"{'−' if change < 0 else '+' if change else ''}{abs(change)} %", "success" if row.on else "muted")]
-        )
-    if row.cost_usd is not None:
-        parts.append([(f"${row.cost_usd:.2f}", "muted")])
-    parts.append([(one_line(row.how, 60), "faint")])
-    return Sketch(Title(parts, hints=_hints(row)), _body(row) if expanded else [], foldable=True, expanded=expanded)
+
+    def view(self, body: ReductionRow, expanded: bool, _live_output: str, /) -> RowView:
+        """Return the figures with the keys that undo it, and the rest where it is open."""
+        name, figures, change = ("accent", "title", "success") if body.on else ("muted", "muted", "muted")
+        parts: list[list[StyledText]] = [[(strings.REDUCTION[body.kind], name)]]
+        if not body.on:
+            parts.append([(strings.REDUCTION_OFF, "warning")])
+        parts.append([(_tokens(body), figures)])
+        if body.tokens_before not in (0, body.tokens_after):
+            parts.append([(change_percent(body.tokens_before, body.tokens_after), change)])
+        if body.cost_usd is not None:
+            parts.append([(money(body.cost_usd), "muted")])
+        parts.append([(one_line(body.how, 60), "faint")])
+        pieces = _pieces(body) if expanded else []
+        return RowView(Title(parts, hints=_hints(body)), pieces, foldable=True, expanded=expanded)
+
+    def copy_text(self, body: ReductionRow, /) -> str:
+        """Return the summary, or the figures."""
+        return body.summary or f"{strings.REDUCTION[body.kind]} {_tokens(body)}"
 
 
-def _hints(row: ReductionRow) -> list[Hint]:
+def _tokens(body: ReductionRow) -> str:
+    return strings.TOKENS_CHANGE.format(before=exact(body.tokens_before), after=exact(body.tokens_after))
+
+
+def _hints(body: ReductionRow) -> list[Hint]:
     hints: list[Hint] = []
-    if row.covered_by is None:
-        hints.append(Hint("u", "undo", "undo", True) if row.on else Hint("u", "redo", "redo", True))
-    if row.kind == "truncation" and row.on and row.covered_by is None:
-        hints.append(Hint("s", "condense_instead", "condense instead"))
-    if row.receipt and row.on:
-        hints.append(Hint("a", "append_receipt", "append receipt"))
+    if body.covered_by is None:
+        action, label = ("undo", strings.HINT_UNDO) if body.on else ("redo", strings.HINT_REDO)
+        hints.append(Hint("u", action, label, True))
+    if body.kind == "truncation" and body.on and body.covered_by is None:
+        hints.append(Hint("s", "condense_instead", strings.HINT_CONDENSE_INSTEAD))
+    if body.receipt and body.on:
+        hints.append(Hint("a", "append_receipt", strings.HINT_APPEND_RECEIPT))
     return [*hints, COPY]
 
 
-def _body(row: ReductionRow) -> list[Piece]:
-    pieces: list[Piece] = []
-    if row.covered_by is not None:
-        pieces.append(Plain(f"A later change covers this one: undo e{row.covered_by} first.", "warning", indent=2))
-    pieces += markdown_pieces(fit(row.summary).strip("\n"), 2) if row.summary.strip() else []
-    if row.analysis.strip():
-        words = len(row.analysis.split())
-        pieces += [Blank(), Plain(f"Analysis, {words:,} words", "muted", indent=2)]
-        pieces += [Plain(part, "faint", indent=4) for part in fit(row.analysis).strip("\n").split("\n\n")]
-    if row.receipt:
-        many = "1 thing" if len(row.receipt) == 1 else f"{len(row.receipt)} things"
-        pieces += [Blank(), Plain(f"Receipt: {many} not in the summary", "accent", indent=2)]
-        pieces += [Plain(f"• {fit(item, 4_000)}", "text", indent=4) for item in row.receipt]
-    if row.details:
-        wide = max(len(label) for label, _ in row.details)
+def _pieces(body: ReductionRow) -> list[RowPiece]:
+    pieces: list[RowPiece] = []
+    if body.covered_by is not None:
+        pieces.append(Plain(strings.COVERED.format(entry=entry_ref(body.covered_by)), "warning", indent=2))
+    pieces += markdown_pieces(fit(body.summary).strip("\n"), 2) if body.summary.strip() else []
+    if body.analysis.strip():
+        pieces += [Blank(), Plain(counted(strings.ANALYSIS, len(body.analysis.split())), "muted", indent=2)]
+        pieces += [Plain(part, "faint", indent=4) for part in fit(body.analysis).strip("\n").split("\n\n")]
+    if body.receipt:
+        pieces += [Blank(), Plain(counted(strings.RECEIPT, len(body.receipt)), "accent", indent=2)]
+        pieces += [Plain(f"• {fit(item, 4_000)}", "text", indent=4) for item in body.receipt]
+    if body.details:
+        wide = max(len(label) for label, _ in body.details)
         pieces += [Blank()] if pieces else []
         pieces += [
-            Plain(f"{fit(label, 200):<{wide}}  {fit(value, 4_000)}", "muted", indent=2) for label, value in row.details
+            Plain(f"{fit(label, 200):<{wide}}  {fit(value, 4_000)}", "muted", indent=2) for label, value in body.details
         ]
     return pieces
-
-
-def reduction_text(row: ReductionRow) -> str:
-    """What is copied: the summary, or the figures."""
-    return row.summary or f"{_NAMES[row.kind]} {row.tokens_before:,} → {row.tokens_after:,} tokens"

@@ -1,16 +1,17 @@
 """A tool call: one line of what and how it went, its view below when opened."""
 
-from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView, ToolRow
+from roo_tui.domain.views import DiffView, ToolRow
 from roo_tui.plain_text import one_line
-from roo_tui.tui.widgets.rows.messages import COPY
-from roo_tui.tui.widgets.rows.sketch import Sketch, Title, Words
-from roo_tui.tui.widgets.views import view_pieces
+from roo_tui.tui import strings
+from roo_tui.tui.widgets.rows.row_view import COPY, RowKind, RowView, StyledText, Title
+from roo_tui.tui.widgets.views import view_lines, view_pieces, view_text
+from roo_tui.tui.widgets.views.canvas import RowPiece, fit
 from roo_tui.tui.widgets.views.command import output_pieces
-from roo_tui.tui.widgets.views.paper import Piece, fit
 
 LIVE_LINES = 6
 """Last lines of a running command that show while its row is folded."""
-_GLYPHS: dict[str, Words] = {
+_OPEN_DIFF_LINES = 30
+_GLYPHS: dict[str, StyledText] = {
     "streaming": ("…", "muted"),
     "waiting": ("?", "warning"),
     "running": ("●", "accent"),
@@ -19,56 +20,48 @@ _GLYPHS: dict[str, Words] = {
     "denied": ("⊘", "warning"),
     "lost": ("∅", "warning"),
 }
-_WORDS = {
-    "streaming": "being written",
-    "waiting": "waiting for you",
-    "running": "running",
-    "denied": "denied",
-    "lost": "interrupted",
-}
 
 
-def tool_sketch(row: ToolRow, expanded: bool, live_output: str = "") -> Sketch:
+class ToolKind(RowKind[ToolRow]):
     """A tool call. A running command shows the last lines it printed."""
-    what = one_line(row.title, 600)
-    title = Title(
-        [[(row.tool and one_line(row.tool, 60), "name"), (" ", "text"), (what, "text")]], _outcome(row), hints=(COPY,)
-    )
-    running = row.state == "running" and bool(live_output)
-    body: list[Piece] = []
-    if running:
-        lines = fit(live_output).rstrip("\n").split("\n")
-        body = output_pieces("\n".join(lines if expanded else lines[-LIVE_LINES:]))
-    elif expanded and row.view is not None:
-        body = view_pieces(row.view)
-    return Sketch(title, body, foldable=row.view is not None or running, expanded=expanded)
+
+    def view(self, body: ToolRow, expanded: bool, live_output: str, /) -> RowView:
+        """Return tool, target and outcome, and what the tool shows where it is open."""
+        tool = one_line(body.tool, 60) if body.tool else ""
+        left: list[StyledText] = [(tool, "name"), (" ", "text"), (one_line(body.title, 600), "text")]
+        title = Title([left], _outcome(body), hints=(COPY,))
+        running = body.state == "running" and bool(live_output)
+        pieces: list[RowPiece] = []
+        if running:
+            lines = fit(live_output).rstrip("\n").split("\n")
+            pieces = output_pieces("\n".join(lines if expanded else lines[-LIVE_LINES:]))
+        elif expanded and body.view is not None:
+            pieces = view_pieces(body.view)
+        return RowView(title, pieces, foldable=body.view is not None or running, expanded=expanded)
+
+    def estimate(self, body: ToolRow, expanded: bool, width: int, /) -> int:
+        """Return the line of the title, and roughly those of the view."""
+        return 1 + (view_lines(body.view, width) if expanded and body.view is not None else 0)
+
+    def opens_by_itself(self, body: ToolRow, /) -> bool:
+        """Return whether it is a small change to a file."""
+        view = body.view
+        return isinstance(view, DiffView) and body.state != "denied" and view.added + view.removed <= _OPEN_DIFF_LINES
+
+    def copy_text(self, body: ToolRow, /) -> str:
+        """Return the view as text."""
+        return f"{body.tool} {body.title}".strip() if body.view is None else view_text(body.view)
 
 
-def _outcome(row: ToolRow) -> list[Words]:
-    detail = one_line(row.detail, 60) or _WORDS.get(row.state, "")
-    change = _change(row.view) if isinstance(row.view, DiffView) and "+" not in detail else []
-    took = f"{row.duration_s:.1f} s" if row.duration_s >= 0.95 and " s" not in detail else ""
-    decision = "allowed" if row.decision == "allowed" else ""
-    ink = "error" if row.state == "failed" else "muted"
-    return [*change, (detail, ink), (took, "faint"), (decision, "faint"), _GLYPHS[row.state]]
+def _outcome(body: ToolRow) -> list[StyledText]:
+    detail = one_line(body.detail, 60) or strings.TOOL_STATE.get(body.state, "")
+    change = _change(body.view) if isinstance(body.view, DiffView) and "+" not in detail else []
+    took = strings.TOOK.format(seconds=f"{body.duration_s:.1f}")
+    shows_time = body.duration_s >= 0.95 and " s" not in detail
+    decision = strings.ALLOWED if body.decision == "allowed" else ""
+    style = "error" if body.state == "failed" else "muted"
+    return [*change, (detail, style), (took if shows_time else "", "faint"), (decision, "faint"), _GLYPHS[body.state]]
 
 
-def _change(view: DiffView) -> list[Words]:
+def _change(view: DiffView) -> list[StyledText]:
     return [(f"+{view.added}", "success"), (f"−{view.removed}", "error")]
-
-
-def tool_text(row: ToolRow) -> str:
-    """What is copied of a call: its view as text."""
-    match row.view:
-        case DiffView() as view:
-            return view.new
-        case CommandView() as view:
-            return f"$ {view.command}\n{view.output}"
-        case FileView() | TextView() as view:
-            return view.text
-        case ListView() as view:
-            return "\n".join(view.items)
-        case TodoView() as view:
-            return "\n".join(f"[{'x' if state == 'done' else ' '}] {text}" for text, state in view.items)
-        case None:
-            return f"{row.tool} {row.title}".strip()

@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 from roo_tui.domain.views import AnswerRow, ThinkingRow
-from roo_tui.tui.widgets.transcript.box import Box
-from roo_tui.tui.widgets.transcript.sheet import Sheet
-from roo_tui.tui.widgets.transcript.stream import MarkdownStream
+from roo_tui.tui.widgets.transcript.row_box import RowBox
+from roo_tui.tui.widgets.transcript.row_list import RowList
+from roo_tui.tui.widgets.views.markdown_stream import MarkdownStream
 
 _FRAME_CHARACTERS = 30_000
 """Characters of a stream that one drawing takes in; more than arrive in a second of any model."""
 
 
 class Arriving:
-    """The open streams of a sheet, and what its running commands print."""
+    """The open streams of a row list, and what its running commands print."""
 
-    def __init__(self, sheet: Sheet) -> None:
-        self._sheet = sheet
+    def __init__(self, row_list: RowList) -> None:
+        self._list = row_list
         self._words: dict[str, list[str]] = {}
         self._outputs: dict[str, list[str]] = {}
 
@@ -25,7 +25,7 @@ class Arriving:
         return bool(self._outputs) or any(self._words.values())
 
     def is_open(self, key: str) -> bool:
-        """Whether the words of a row still arrive."""
+        """Return whether the words of a row still arrive."""
         return key in self._words
 
     def clear(self) -> None:
@@ -36,7 +36,7 @@ class Arriving:
     def open(self, key: str, body: AnswerRow | ThinkingRow) -> None:
         """Begin a row, or go on with the one of that key."""
         body = replace(body, open=True)
-        box = self._sheet.open_stream(key, body)
+        box = self._list.open_stream(key, body)
         if isinstance(body, AnswerRow):
             box.stream = MarkdownStream()
             box.forget()
@@ -45,43 +45,43 @@ class Arriving:
         self._words[key] = [body.text] if body.text else []
 
     def add(self, key: str, text: str) -> None:
-        """More words of an open row."""
+        """Keep more words of an open row."""
         self._words[key].append(text)
 
     def add_output(self, key: str, text: str) -> None:
-        """More output of a running command."""
+        """Keep more output of a running command."""
         self._outputs.setdefault(key, []).append(text)
 
     def close(self, key: str) -> None:
-        """The row is whole: draw all of it."""
+        """End a row, which is whole: draw all of it."""
         waiting = self._words.pop(key)
-        box = self._sheet.get(key)
+        box = self._list.get(key)
         if box is None:
             return
         self._take_words(box, waiting)
         if box.stream is not None:
             box.stream.close()
-            box.follow_stream(self._sheet.layout.look.width)
-            self._sheet.layout.measure(box)
+            box.follow_stream(self._list.layout.look.width)
+            self._list.layout.measure(box)
         elif isinstance(box.body, ThinkingRow):
             box.body = replace(box.body, open=False)
-            self._sheet.refresh(box)
+            self._list.refresh(box)
 
     def take(self) -> None:
         """Give the rows what came for them, of each stream as much as one drawing can take."""
         for key, waiting in self._words.items():
-            box = self._sheet.get(key)
+            box = self._list.get(key)
             if box is None:
                 waiting.clear()
             else:
                 self._take_words(box, waiting, _FRAME_CHARACTERS)
         for key, parts in self._outputs.items():
-            box = self._sheet.set_output(key, "".join(parts))
+            box = self._list.set_output(key, "".join(parts))
             if box is not None:
-                self._sheet.refresh(box)
+                self._list.refresh(box)
         self._outputs.clear()
 
-    def _take_words(self, box: Box, waiting: list[str], limit: int | None = None) -> None:
+    def _take_words(self, box: RowBox, waiting: list[str], limit: int | None = None) -> None:
         if not waiting:
             return
         text = "".join(waiting)
@@ -89,8 +89,8 @@ class Arriving:
         text = text[:limit]
         if box.stream is not None:
             box.stream.add(text)
-            box.follow_stream(self._sheet.layout.look.width)
-            self._sheet.layout.measure(box)
+            box.follow_stream(self._list.layout.look.width)
+            self._list.layout.measure(box)
         elif isinstance(box.body, ThinkingRow):
             box.body = replace(box.body, text=box.body.text + text)
-            self._sheet.refresh(box)
+            self._list.refresh(box)

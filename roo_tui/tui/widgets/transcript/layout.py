@@ -1,18 +1,17 @@
 """Where every row is: boxes one below the other, drawn only where they are looked at.
 
-A position is a `Spot`: a line of a piece of a box. It does not move when heights elsewhere turn out to be other than
-estimated, which is what keeps the text still that someone reads.
+A position is a `Spot`: a line of a piece of a box. It does not move when heights elsewhere turn out to differ from
+their estimates, which keeps the text still that the user reads.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from textual.strip import Strip
 
-from roo_tui.tui.widgets.transcript.box import Box, Look
-from roo_tui.tui.widgets.transcript.heights import Heights
+from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
 
 DRAWN_BOXES = 400
 """Boxes whose drawing is kept; the least recently seen are forgotten first."""
@@ -22,16 +21,16 @@ DRAWN_BOXES = 400
 class Spot:
     """A line on the screen's way through the rows: line `line` of piece `piece` of a box."""
 
-    box: Box
+    box: RowBox
     piece: int = 0
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlacedLine:
     """One line as it is drawn."""
 
-    box: Box
+    box: RowBox
     piece: int
     line: int
     strip: Strip
@@ -42,9 +41,9 @@ class Layout:
 
     def __init__(self, look: Look) -> None:
         self.look = look
-        self.boxes: list[Box] = []
+        self.boxes: list[RowBox] = []
         self._heights = Heights()
-        self._drawn: OrderedDict[int, Box] = OrderedDict()
+        self._drawn: OrderedDict[int, RowBox] = OrderedDict()
 
     @property
     def total(self) -> int:
@@ -61,7 +60,7 @@ class Layout:
             box.guess(look.width)
         self._heights = Heights(box.height for box in self.boxes)
 
-    def replace(self, start: int, stop: int, boxes: Sequence[Box]) -> None:
+    def replace(self, start: int, stop: int, boxes: Sequence[RowBox]) -> None:
         """Put boxes in the place of `start:stop`."""
         for box in boxes:
             if not box.pieces and not box.estimate:
@@ -72,11 +71,11 @@ class Layout:
         for at, box in enumerate(changed, start):
             box.at = at
 
-    def measure(self, box: Box) -> None:
+    def measure(self, box: RowBox) -> None:
         """Take over a box's height after it changed."""
         self._heights[box.at] = box.height
 
-    def touch(self, box: Box) -> None:
+    def touch(self, box: RowBox) -> None:
         """Make a box ready to be drawn, and forget those not seen for long."""
         if not box.pieces:
             box.prepare(self.look.width)
@@ -87,7 +86,7 @@ class Layout:
             _, old = self._drawn.popitem(last=False)
             old.forget()
 
-    def draw(self, box: Box, piece: int) -> list[Strip]:
+    def draw(self, box: RowBox, piece: int) -> list[Strip]:
         """Return the strips of a piece and take over what its height turned out to be."""
         if box.strips[piece] is None:
             before = box.heights[piece]
@@ -102,7 +101,7 @@ class Layout:
         self.touch(spot.box)
         return self._heights.before(spot.box.at) + sum(spot.box.heights[: spot.piece]) + spot.line
 
-    def top_of(self, box: Box) -> int:
+    def top_of(self, box: RowBox) -> int:
         """Return the line a box begins at."""
         return self._heights.before(box.at)
 
@@ -119,7 +118,7 @@ class Layout:
         last = len(box.pieces) - 1
         return Spot(box, last, max(0, len(self.draw(box, last)) - 1))
 
-    def next_box(self, at: int) -> Box | None:
+    def next_box(self, at: int) -> RowBox | None:
         """Return the first box from index `at` on that takes lines."""
         while at < len(self.boxes):
             if self._heights[at]:
@@ -129,14 +128,14 @@ class Layout:
                 return None
         return None
 
-    def box_before(self, at: int) -> Box | None:
+    def box_before(self, at: int) -> RowBox | None:
         """Return the last box before index `at` that takes lines."""
         above = self._heights.before(at)
         return self.boxes[self._heights.find(above - 1)[0]] if above else None
 
-    def down(self, spot: Spot) -> Iterator[Place]:
+    def down(self, spot: Spot) -> Iterator[PlacedLine]:
         """Yield the lines from a spot on, drawing them as they are asked for."""
-        box: Box | None = spot.box
+        box: RowBox | None = spot.box
         piece, line = spot.piece, spot.line
         while box is not None:
             if not box.hidden:
@@ -144,7 +143,7 @@ class Layout:
                 while piece < len(box.pieces):
                     strips = self.draw(box, piece)
                     for number in range(line, len(strips)):
-                        yield Place(box, piece, number, strips[number])
+                        yield PlacedLine(box, piece, number, strips[number])
                     piece, line = piece + 1, 0
             box, piece, line = self.next_box(box.at + 1), 0, 0
 
@@ -190,8 +189,8 @@ class Layout:
                 break
         return spot
 
-    def is_last(self, place: Place) -> bool:
-        """Whether a drawn line is the last one of all."""
+    def is_last(self, place: PlacedLine) -> bool:
+        """Return whether a drawn line is the last one of all."""
         box = place.box
         below = box.pieces[place.piece + 1 :]
         return (
@@ -201,6 +200,91 @@ class Layout:
         )
 
     def valid(self, spot: Spot) -> bool:
-        """Whether a spot is still a line of what is shown."""
+        """Return whether a spot is still a line of what is shown."""
         box = spot.box
         return box.at < len(self.boxes) and self.boxes[box.at] is box and not box.hidden
+
+
+class Heights:
+    """A list of line counts with prefix sums (a Fenwick tree): O(log n) to change, append, sum and find."""
+
+    def __init__(self, heights: Iterable[int] = ()) -> None:
+        self._heights = list(heights)
+        self._build()
+
+    def _build(self) -> None:
+        tree = [0, *self._heights]
+        for at in range(1, len(tree)):
+            parent = at + (at & -at)
+            if parent < len(tree):
+                tree[parent] += tree[at]
+        self._tree = tree
+        self.total = sum(self._heights)
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def __setitem__(self, index: int, height: int) -> None:
+        change = height - self._heights[index]
+        if not change:
+            return
+        self._heights[index] = height
+        self.total += change
+        at = index + 1
+        while at < len(self._tree):
+            self._tree[at] += change
+            at += at & -at
+
+    def append(self, height: int) -> None:
+        """Add a height at the end."""
+        at = len(self._tree)
+        low = at & -at
+        node = height
+        step = 1
+        while step < low:
+            node += self._tree[at - step]
+            step <<= 1
+        self._tree.append(node)
+        self._heights.append(height)
+        self.total += height
+
+    def pop(self) -> int:
+        """Take the last height off and return it."""
+        height = self._heights.pop()
+        self._tree.pop()
+        self.total -= height
+        return height
+
+    def replace(self, start: int, stop: int, heights: Sequence[int]) -> None:
+        """Put `heights` in the place of `start:stop`; O(n), but for a change at the very end."""
+        if stop == len(self._heights) and stop - start + len(heights) < 64:
+            for _ in range(stop - start):
+                self.pop()
+            for height in heights:
+                self.append(height)
+            return
+        self._heights[start:stop] = heights
+        self._build()
+
+    def before(self, index: int) -> int:
+        """Return the sum of the heights before `index`: the line at which it begins."""
+        total, at = 0, index
+        while at:
+            total += self._tree[at]
+            at -= at & -at
+        return total
+
+    def find(self, line: int) -> tuple[int, int]:
+        """Return the (index, line within it) that a line falls on; beyond the end (length, excess)."""
+        at, step = 0, 1 << (len(self._heights).bit_length())
+        left = max(0, line)
+        while step:
+            following = at + step
+            if following < len(self._tree) and self._tree[following] <= left:
+                at = following
+                left -= self._tree[at]
+            step >>= 1
+        return at, left

@@ -10,29 +10,30 @@ from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
-from roo_tui.tui.widgets.transcript.layout import Layout, Place, Spot
+from roo_tui.tui import strings
+from roo_tui.tui.widgets.transcript.layout import Layout, PlacedLine, Spot
+from roo_tui.tui.widgets.views.canvas import GUTTER
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import GUTTER
 
 _PIECE_UNIT, _BOX_UNIT = 10_000, 100_000_000
 _COPIED_LINES = 50_000
 
 
-def line_number(place: Place) -> int:
-    """A number of a line that grows downwards and stays the same when heights elsewhere change."""
+def line_number(place: PlacedLine) -> int:
+    """Return a number that grows downwards and stays the same when heights elsewhere change."""
     return place.box.at * _BOX_UNIT + place.piece * _PIECE_UNIT + place.line
 
 
 def with_pill(strip: Strip, width: int, palette: Palette) -> Strip:
     """Return the last line with the pill at its right end, which follows the end when it is clicked."""
-    pill = " ↓ new below "
+    pill = f" {strings.NEW_BELOW} "
     at = max(0, width - len(pill) - 1)
     end = at + len(pill)
-    inked = Segment(pill, palette.cursor_ground + palette.accent + Style(meta={"row_action": "follow"}))
-    return Strip.join([strip.crop(0, at), Strip([inked], len(pill)), strip.crop(end)])
+    styled = Segment(pill, palette.cursor_background + palette.accent + Style(meta={"row_action": "follow"}))
+    return Strip.join([strip.crop(0, at), Strip([styled], len(pill)), strip.crop(end)])
 
 
-def with_selection(strip: Strip, number: int, selection: Selection, ink: Style) -> Strip:
+def with_selection(strip: Strip, number: int, selection: Selection, style: Style) -> Strip:
     """Return a line with what is selected of it marked."""
     span = selection.get_span(number)
     text = strip.text
@@ -44,7 +45,7 @@ def with_selection(strip: Strip, number: int, selection: Selection, ink: Style) 
         return strip
     left, right = cell_len(text[:start]), cell_len(text[:end])
     middle = strip.crop(left, right)
-    marked = Strip([Segment(part, (style or Style()) + ink) for part, style, _ in middle], middle.cell_length)
+    marked = Strip([Segment(part, (own or Style()) + style) for part, own, _ in middle], middle.cell_length)
     return Strip.join([strip.crop(0, left), marked, strip.crop(right)])
 
 

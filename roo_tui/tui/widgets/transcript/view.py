@@ -1,7 +1,6 @@
-"""A scroll view over the rows of a sheet: what is on the screen, where it stays, what of it is painted anew."""
+"""A scroll view over a row list: what is on the screen, where it stays, what of it is painted anew."""
 
 from itertools import islice
-from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,17 +12,17 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from roo_tui.tui.widgets.rows import text_of
-from roo_tui.tui.widgets.transcript.box import Look
-from roo_tui.tui.widgets.transcript.layout import Place, Spot
+from roo_tui.tui.widgets.rows import FoldedRow, copy_text
+from roo_tui.tui.widgets.transcript.layout import PlacedLine, Spot
 from roo_tui.tui.widgets.transcript.marks import line_number, regions, selected_text, with_pill, with_selection
-from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY, Sheet
+from roo_tui.tui.widgets.transcript.row_box import Look, RowBox
+from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY, RowList
+from roo_tui.tui.widgets.views.canvas import GUTTER
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import GUTTER
 
 
-class SheetView(ScrollView):
-    """Shows a sheet. Follows its end while it is at the end; elsewhere the line on top stays where it is.
+class RowListView(ScrollView):
+    """Shows a row list. Follows its end while it is at the end; elsewhere the line on top stays where it is.
 
     The place on top is kept as a spot, a line of a row; the scroll position Textual knows is worked out from it, never
     the other way round, but when someone scrolls.
@@ -34,14 +33,13 @@ class SheetView(ScrollView):
     selected_key: reactive[str] = reactive("")
     """The key of the row the cursor is on; empty until it is moved."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         palette = Palette.of({}, Color(0, 0, 0))
-        self._sheet = Sheet(Look(77, palette, palette))
+        self._list = RowList(Look(77, palette, palette))
         self._top: Spot | None = None
         self._follow = True
-        self._show_behind = show_behind
-        self._places: list[Place] = []
+        self._places: list[PlacedLine] = []
         self._screen_strips: list[Strip] = []
         self._placing = False
         self._flush_due = False
@@ -49,17 +47,43 @@ class SheetView(ScrollView):
         self._theme_key: object = None
         self._thumb = (-1, -1, -1)
 
-    def scroll_end(self, *_args: Any, **_options: Any) -> None:
+    def scroll_end(self, *_args: object, **_options: object) -> None:
         """Go to the end and follow it."""
         self._follow = True
         self._flush()
 
-    def scroll_home(self, *_args: Any, **_options: Any) -> None:
+    def scroll_home(self, *_args: object, **_options: object) -> None:
         """Go to the first row."""
-        first = self._sheet.layout.next_box(0)
+        first = self._list.layout.next_box(0)
         if first is not None:
             self._follow, self._top = False, Spot(first)
             self._flush()
+
+    def scroll_to_key(self, key: str) -> None:
+        """Bring a row into view and put the cursor on it, opening what it is folded away in."""
+        box = self._list.get(key)
+        if box is None:
+            return
+        if box.hidden:
+            fold = next(
+                each for each in reversed(self._list.layout.boxes[: box.at]) if isinstance(each.body, FoldedRow)
+            )
+            self._list.toggle(fold.key, True)
+        self.selected_key = key
+        self._follow = False
+        self._top = Spot(box)
+        self._flush()
+
+    def _keep_at(self, box: RowBox, y: int) -> None:
+        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
+        layout = self._list.layout
+        layout.touch(box)
+        first = Spot(box, 1)
+        lines = sum(place.box is box for place in islice(layout.down(first), self._height))
+        self._follow = False
+        self._top = layout.move(first, -max(0, min(y, self._height - lines)))
+        self._flush()
+        self._follow = self._at_end()
 
     @property
     def follows(self) -> bool:
@@ -90,7 +114,7 @@ class SheetView(ScrollView):
         width = self.scrollable_content_region.width
         background = self.background_colors[1]
         theme_key = (self.app.theme, self.app.current_theme, background)
-        layout = self._sheet.layout
+        layout = self._list.layout
         if width <= 0 or (theme_key == self._theme_key and layout.look.width == max(16, width - GUTTER)):
             return
         palette, dimmed = layout.look.palette, layout.look.dimmed
@@ -114,8 +138,8 @@ class SheetView(ScrollView):
         self._flush_due = False
         if not self.is_attached or not self.size:
             return
-        layout = self._sheet.layout
-        self._sheet.settle()
+        layout = self._list.layout
+        self._list.settle()
         self._look_again()
         height = self._height
         if self._top is not None and not self._follow:
@@ -129,14 +153,14 @@ class SheetView(ScrollView):
         self._places = places
         if self._at_end():
             self.behind = False
-        if self.has_focus and self.selected_key not in self._sheet:
+        if self.has_focus and self.selected_key not in self._list:
             self._select_visible()
         self._place(layout.line_of(self._top) if self._top else 0, layout.total)
         self._paint()
 
     def _kept(self, spot: Spot) -> Spot | None:
-        """Where what was on top of the screen is now; what stands in its place if it is gone."""
-        layout = self._sheet.layout
+        """Return where the top of the screen is now, or what stands in its place if it is gone."""
+        layout = self._list.layout
         if layout.valid(spot):
             layout.touch(spot.box)
             piece = min(spot.piece, len(spot.box.pieces) - 1)
@@ -148,8 +172,8 @@ class SheetView(ScrollView):
         return layout.spot_at(round(self.scroll_y))
 
     def _at_end(self) -> bool:
-        """Whether the last line there is shows."""
-        return not self._places or self._sheet.layout.is_last(self._places[-1])
+        """Return whether the last line of all is on the screen."""
+        return not self._places or self._list.layout.is_last(self._places[-1])
 
     def _place(self, line: int, total: int) -> None:
         """Tell Textual where the screen is within all lines, without asking it to lay anything out."""
@@ -180,12 +204,12 @@ class SheetView(ScrollView):
             self._placing = False
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Someone scrolled: by a few lines, or far."""
+        """Follow the scroll position where the user changed it, by a few lines or far."""
         if not self._placing and round(old_value) != round(new_value):
             self._scrolled(round(new_value) - round(old_value), round(new_value))
 
     def _scrolled(self, lines: int, target: int) -> None:
-        layout = self._sheet.layout
+        layout = self._list.layout
         if self._top is None:
             return
         if target >= self.max_scroll_y and lines > 3 * self._height:
@@ -200,20 +224,20 @@ class SheetView(ScrollView):
 
     def _scroll_by(self, lines: int) -> None:
         """Move by lines as they are drawn, whatever was estimated."""
-        if self._top is None or not lines or not self._sheet.layout.valid(self._top):
+        if self._top is None or not lines or not self._list.layout.valid(self._top):
             return
         if lines > 0 and self._at_end():
             self._follow = True
         else:
             self._follow = False
-            self._top = self._sheet.layout.move(self._top, lines)
+            self._top = self._list.layout.move(self._top, lines)
         self._flush()
         if lines > 0 and self._at_end():
             self._follow = True
 
     def _paint(self) -> None:
         cursor = self.selected_key if self.has_focus else ""
-        selection, look = self.text_selection, self._sheet.layout.look
+        selection, look = self.text_selection, self._list.layout.look
         filters = self.get_line_filters() if self.app.no_color or self.app.native_ansi_color else ()
         background = self.background_colors[1] if filters else None
         strips: list[Strip] = []
@@ -227,7 +251,7 @@ class SheetView(ScrollView):
                 assert background is not None
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip)
-        if self.behind and self._show_behind and strips:
+        if self.behind and strips:
             strips[-1] = with_pill(strips[-1], self.scrollable_content_region.width, look.palette)
         old, self._screen_strips = self._screen_strips, strips
         longest = max(len(old), len(strips))
@@ -236,11 +260,11 @@ class SheetView(ScrollView):
         if changed:
             self.refresh(*regions(changed, self.size.width))
 
-    def _active(self, place: Place, selected: bool) -> Strip:
+    def _active(self, place: PlacedLine, selected: bool) -> Strip:
         strip, box = place.strip, place.box
-        look = self._sheet.layout.look
-        if place.piece == 1 and place.line == 0 and box.sketch is not None and box.sketch.title is not None:
-            strip = box.redraw(1, box.sketch.title.line(look.paper(box.in_context), True, selected), look)
+        look = self._list.layout.look
+        if place.piece == 1 and place.line == 0 and box.view is not None and box.view.title is not None:
+            strip = box.redraw(1, box.view.title.line(look.canvas(box.in_context), True, selected), look)
         if not selected:
             return strip
         first, *rest = strip
@@ -252,19 +276,19 @@ class SheetView(ScrollView):
         return Strip([mark, *rest], strip.cell_length)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen, as they were made by `_paint`; nothing is drawn here."""
+        """Return the lines that `_paint` made; nothing is drawn here."""
         strips = self._screen_strips[crop.y : crop.bottom]
         width = crop.right
         if len(strips) < crop.height:
-            blank = Strip.blank(width, self._sheet.layout.look.palette.ground)
+            blank = Strip.blank(width, self._list.layout.look.palette.background)
             strips = strips + [blank] * (crop.height - len(strips))
         if crop.x or any(strip.cell_length != width for strip in strips):
-            ground = self._sheet.layout.look.palette.ground
-            return [strip.crop_extend(crop.x, width, ground) for strip in strips]
+            background = self._list.layout.look.palette.background
+            return [strip.crop_extend(crop.x, width, background) for strip in strips]
         return strips
 
     def render_line(self, y: int) -> Strip:
-        """A line with the offsets by which a selection finds its text."""
+        """Return a line with the offsets by which a selection finds its text."""
         if not 0 <= y < len(self._screen_strips):
             return Strip.blank(self.size.width)
         strip = self._screen_strips[y]
@@ -278,16 +302,16 @@ class SheetView(ScrollView):
 
     def copy_text(self, key: str) -> str:
         """Return a row as text, as it came; "" for a row that is not there."""
-        box = self._sheet.get(key)
+        box = self._list.get(key)
         if box is None:
             return ""
-        return box.text or text_of(box.body)
+        return box.text or copy_text(box.body)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text of the selected lines, as they are on the screen."""
+        """Return the selected lines as they are on the screen."""
         if selection.start is None and selection.end is None:
-            return "\n\n".join(self.copy_text(box.key) for box in self._sheet.rows()), "\n"
-        text = selected_text(self._sheet.layout, selection)
+            return "\n\n".join(self.copy_text(box.key) for box in self._list.rows()), "\n"
+        text = selected_text(self._list.layout, selection)
         return None if text is None else (text, "\n")
 
     def _select_visible(self) -> None:

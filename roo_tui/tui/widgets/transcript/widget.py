@@ -1,8 +1,7 @@
-"""The transcript: one scroll view over all rows, of which only what is on the screen is ever drawn."""
+"""The transcript widget: rows and streams come in, and cursor, keys and mouse act on them."""
 
 import asyncio
 from collections.abc import Iterable
-from itertools import islice
 from time import monotonic, perf_counter
 from typing import ClassVar
 
@@ -14,12 +13,13 @@ from textual.timer import Timer
 
 from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
-from roo_tui.tui.widgets.rows import FoldedRow, StatusRow
+from roo_tui.tui import strings
+from roo_tui.tui.widgets.rows import StatusRow
 from roo_tui.tui.widgets.transcript.arriving import Arriving
-from roo_tui.tui.widgets.transcript.box import Box
-from roo_tui.tui.widgets.transcript.layout import Place, Spot
-from roo_tui.tui.widgets.transcript.sheet import STATUS_KEY
-from roo_tui.tui.widgets.transcript.view import SheetView
+from roo_tui.tui.widgets.transcript.layout import PlacedLine
+from roo_tui.tui.widgets.transcript.row_box import RowBox
+from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY
+from roo_tui.tui.widgets.transcript.view import RowListView
 from roo_tui.tui.widgets.views.markdown import warm_up
 
 FRAME_S = 1 / 15
@@ -27,7 +27,7 @@ FRAME_S = 1 / 15
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-class Transcript(SheetView, can_focus=True):
+class TranscriptView(RowListView, can_focus=True):
     """Rows of a conversation, oldest first.
 
     Follows the end while it is at the end; elsewhere the line one reads stays where it is, whatever arrives or changes
@@ -35,7 +35,7 @@ class Transcript(SheetView, can_focus=True):
     """
 
     DEFAULT_CSS = """
-    Transcript {
+    TranscriptView {
         height: 1fr;
         overflow-x: hidden;
         overflow-y: scroll;
@@ -44,23 +44,16 @@ class Transcript(SheetView, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "cursor(-1)", "Previous row", show=False),
-        Binding("down,j", "cursor(1)", "Next row", show=False),
-        Binding("home", "cursor_home", "First row", show=False),
-        Binding("end", "cursor_end", "Last row", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("enter,space", "activate", "Open or fold", show=False),
-        *(Binding(key, f"row_key('{key}')", "Row action", show=False) for key in "uracms"),
+        Binding("up,k", "cursor(-1)", show=False),
+        Binding("down,j", "cursor(1)", show=False),
+        Binding("home", "cursor_home", show=False),
+        Binding("end", "cursor_end", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("enter,space", "activate", show=False),
+        *(Binding(key, f"row_key('{key}')", show=False) for key in "uracms"),
     ]
-    HELP = "↑ ↓ choose a row, Enter opens or folds it, the keys shown in its title act on it, End goes to the newest."
-
-    class RowActivated(Message):
-        """A row was opened or folded by its person."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+    HELP = strings.TRANSCRIPT_HELP
 
     class RowAction(Message):
         """A key or click asks for something: undo, redo, append_receipt, retry, copy."""
@@ -70,9 +63,9 @@ class Transcript(SheetView, can_focus=True):
             self.key = key
             self.action = action
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, show_behind: bool = True) -> None:
-        super().__init__(id=id, classes=classes, show_behind=show_behind)
-        self._arriving = Arriving(self._sheet)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._arriving = Arriving(self._list)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
         self._frame_cost = 0.0
@@ -100,30 +93,34 @@ class Transcript(SheetView, can_focus=True):
         another one it is another conversation: its end is shown.
         """
         rows = list(rows)
-        first = next(self._sheet.rows(), None)
+        first = next(self._list.rows(), None)
         if first is None or not rows or (first.key, first.body) != (rows[0].key, rows[0].body):
-            self._sheet.begin_anew()
+            self._list.begin_anew()
             self._arriving.clear()
             self._follow, self._top, self.selected_key = True, None, ""
-        self._sheet.set_rows(rows)
+        self._list.set_rows(rows)
         self._changed()
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Replace rows by their key; append those that are new."""
-        if self._sheet.upsert(rows) and not self._follow:
+        if self._list.upsert(rows) and not self._follow:
             self.behind = True
         self._changed()
 
     def remove(self, keys: Iterable[str] | None = None) -> AwaitRemove:
-        """Take rows away; without keys, the whole widget, as of any other.
-
-        A row of the same words that is added before the next drawing takes over a stream's place.
-        """
+        """Take rows away; without keys, the whole widget, as of any other."""
         if keys is None:
             return super().remove()
-        self._sheet.remove(keys)
+        self._list.remove(keys)
         self._changed()
         return AwaitRemove([])
+
+    def rename(self, key: str, new_key: str) -> bool:
+        """Make the row of a stream that of its entry. Return whether that was done."""
+        renamed = self._list.rename(key, new_key)
+        if renamed and self.selected_key == key:
+            self.selected_key = new_key
+        return renamed
 
     def set_status(self, text: str | None, hint: str = "") -> None:
         """Show what goes on as the last row, with the seconds since it began and what stops it; None removes it."""
@@ -132,7 +129,7 @@ class Transcript(SheetView, can_focus=True):
             if self._status_timer is not None:
                 self._status_timer.stop()
                 self._status_timer = None
-            self._sheet.set_status(None)
+            self._list.set_status(None)
         else:
             if self._status is None:
                 self._status_since = monotonic()
@@ -147,7 +144,7 @@ class Transcript(SheetView, can_focus=True):
             return
         passed = monotonic() - self._status_since
         text, hint = self._status
-        self._sheet.set_status(StatusRow(text, int(passed), _SPINNER[int(passed * 5) % len(_SPINNER)], hint))
+        self._list.set_status(StatusRow(text, int(passed), _SPINNER[int(passed * 5) % len(_SPINNER)], hint))
         self._changed()
 
     # streams
@@ -160,20 +157,20 @@ class Transcript(SheetView, can_focus=True):
         self._request_frame()
 
     def stream_text(self, key: str, text: str) -> None:
-        """More words of an open row. They are drawn at most 15 times a second."""
+        """Add words to an open row; they are drawn at most 15 times a second."""
         if not self._arriving.is_open(key):
             self.stream_open(key)
         self._arriving.add(key, text)
         self._request_frame()
 
     def stream_close(self, key: str) -> None:
-        """The row is whole; its words stay as they were drawn."""
+        """End a row, which is whole; its words stay as they were drawn."""
         if self._arriving.is_open(key):
             self._arriving.close(key)
             self._changed()
 
     def append_output(self, key: str, text: str) -> None:
-        """More output of a running command; its last lines show below its title."""
+        """Add output of a running command; its last lines show below its title."""
         self._arriving.add_output(key, text)
         self._request_frame()
 
@@ -199,57 +196,24 @@ class Transcript(SheetView, can_focus=True):
 
     def toggle(self, key: str) -> None:
         """Open a folded row, fold an open one."""
-        old = self._sheet.get(key)
+        old = self._list.get(key)
         y = next((y for y, place in enumerate(self._places) if place.box is old and place.piece), None)
-        box = self._sheet.toggle(key)
+        box = self._list.toggle(key)
         if box is not None and y is not None:
             self._keep_at(box, y)
         self._changed()
 
-    def _keep_at(self, box: Box, y: int) -> None:
-        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
-        layout = self._sheet.layout
-        layout.touch(box)
-        first = Spot(box, 1)
-        lines = sum(place.box is box for place in islice(layout.down(first), self._height))
-        self._follow = False
-        self._top = layout.move(first, -max(0, min(y, self._height - lines)))
-        self._flush()
-        self._follow = self._at_end()
-
-    def expand_all(self) -> None:
-        """Open every row, also what is folded away."""
-        self._set_all(True)
-
-    def fold_all(self) -> None:
-        """Fold every row to its title."""
-        self._set_all(False)
-
-    def _set_all(self, expanded: bool) -> None:
-        for box in list(self._sheet.layout.boxes):
-            if box.key in self._sheet and box.key != STATUS_KEY:
-                self._sheet.toggle(box.key, expanded)
+    def set_all(self, expanded: bool) -> None:
+        """Open every row, also what is folded away; or fold every row to its title."""
+        for box in list(self._list.layout.boxes):
+            if box.key in self._list and box.key != STATUS_KEY:
+                self._list.toggle(box.key, expanded)
         self._changed()
-
-    def scroll_to_key(self, key: str) -> None:
-        """Bring a row into view and put the cursor on it, opening what it is folded away in."""
-        box = self._sheet.get(key)
-        if box is None:
-            return
-        if box.hidden:
-            fold = next(
-                each for each in reversed(self._sheet.layout.boxes[: box.at]) if isinstance(each.body, FoldedRow)
-            )
-            self._sheet.toggle(fold.key, True)
-        self.selected_key = key
-        self._follow = False
-        self._top = Spot(box)
-        self._flush()
 
     def action_cursor(self, step: int) -> None:
         """Move the cursor by a row; scroll through a row that is longer than the screen first."""
-        layout = self._sheet.layout
-        box = self._sheet.get(self.selected_key)
+        layout = self._list.layout
+        box = self._list.get(self.selected_key)
         if box is None or box.hidden:
             self._select_visible()
             return
@@ -270,13 +234,13 @@ class Transcript(SheetView, can_focus=True):
             self.scroll_home()
 
     def _visible(self) -> tuple[int, int]:
-        """The lines from and to which the screen shows, counted as `top_of` does."""
-        top = self._sheet.layout.line_of(self._top) if self._top else 0
+        """Return the first line on the screen and the one after the last, counted as `top_of` does."""
+        top = self._list.layout.line_of(self._top) if self._top else 0
         return top, top + self._height
 
-    def _select(self, box: Box) -> None:
+    def _select(self, box: RowBox) -> None:
         self.selected_key = box.key
-        layout = self._sheet.layout
+        layout = self._list.layout
         layout.touch(box)
         for piece in range(min(len(box.pieces), 12)):
             layout.draw(box, piece)
@@ -291,13 +255,13 @@ class Transcript(SheetView, can_focus=True):
     def action_cursor_home(self) -> None:
         """Put the cursor on the first row."""
         self.scroll_home()
-        if first := self._sheet.layout.next_box(0):
+        if first := self._list.layout.next_box(0):
             self._select(first)
 
     def action_cursor_end(self) -> None:
         """Put the cursor on the last row and follow the end."""
         last = next(
-            (box for box in reversed(self._sheet.layout.boxes) if box.key != STATUS_KEY and not box.hidden), None
+            (box for box in reversed(self._list.layout.boxes) if box.key != STATUS_KEY and not box.hidden), None
         )
         if last is not None:
             self.selected_key = last.key
@@ -313,27 +277,26 @@ class Transcript(SheetView, can_focus=True):
 
     def action_row_key(self, key: str) -> None:
         """Ask for what a key in the title of the cursor's row stands for."""
-        box = self._sheet.get(self.selected_key)
+        box = self._list.get(self.selected_key)
         if box is None:
             return
-        self._sheet.layout.touch(box)
-        hints = box.sketch.title.hints if box.sketch and box.sketch.title else ()
+        self._list.layout.touch(box)
+        hints = box.view.title.hints if box.view and box.view.title else ()
         action = next((hint.action for hint in hints if hint.key == key), "copy" if key == "c" else "")
         if action:
             self.post_message(self.RowAction(box.key, action))
 
     def _activate(self, key: str) -> None:
-        box = self._sheet.get(key)
+        box = self._list.get(key)
         if box is None:
             return
-        self._sheet.layout.touch(box)
-        if box.sketch is not None and box.sketch.foldable:
+        self._list.layout.touch(box)
+        if box.view is not None and box.view.foldable:
             self.toggle(key)
-            self.post_message(self.RowActivated(key))
 
     # mouse and focus
 
-    def _place_at(self, event: events.MouseEvent) -> Place | None:
+    def _place_at(self, event: events.MouseEvent) -> PlacedLine | None:
         return self._places[event.y] if 0 <= event.y < len(self._places) else None
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -370,7 +333,7 @@ class Transcript(SheetView, can_focus=True):
 
     def on_focus(self) -> None:
         """Put the cursor on a row that is visible."""
-        box = self._sheet.get(self.selected_key)
+        box = self._list.get(self.selected_key)
         if box is None or box not in [place.box for place in self._places]:
             self._select_visible()
         self._paint()

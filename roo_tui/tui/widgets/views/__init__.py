@@ -1,25 +1,28 @@
-"""Views of tool calls as pieces of a row: what `domain.views` says as data is given its looks here.
+"""Views of tool calls as pieces of a row: the looks of what `domain.views` holds as data.
 
-Start at `view_pieces`. `paper` holds what everything is drawn with, `palette` the colours; `markdown`, `code` and
-`diff` are the three drawings with an idea of their own.
+Start at `view_pieces`; beside it stand what is copied of a view and how many lines it may take. `canvas` holds what
+everything is drawn with, `palette` the colours; `markdown`, `code` and `diff` are the three drawings with an idea of
+their own.
 """
 
 from typing import assert_never
 
 from roo_tui.domain.views import CommandView, DiffView, FileView, ListView, TextView, TodoView, ToolView
+from roo_tui.tui import strings
+from roo_tui.tui.numbers import exact
+from roo_tui.tui.widgets.views.canvas import Plain, RowPiece, estimate_lines, fit
 from roo_tui.tui.widgets.views.code import code_pieces, language_of
 from roo_tui.tui.widgets.views.command import command_pieces, output_pieces
 from roo_tui.tui.widgets.views.diff import diff_pieces
 from roo_tui.tui.widgets.views.markdown import markdown_pieces
-from roo_tui.tui.widgets.views.paper import Piece, Plain, fit
 
-__all__ = ["view_pieces"]
+__all__ = ["view_lines", "view_pieces", "view_text"]
 
 _STATES = {"pending": ("○", "muted"), "in_progress": ("◐", "accent"), "done": ("●", "success")}
 _SHOWN_ITEMS = 2_000
 
 
-def view_pieces(view: ToolView, indent: int = 2) -> list[Piece]:
+def view_pieces(view: ToolView, indent: int = 2) -> list[RowPiece]:
     """Return what a tool shows of a call, indented by `indent` cells."""
     match view:
         case DiffView():
@@ -44,11 +47,40 @@ def view_pieces(view: ToolView, indent: int = 2) -> list[Piece]:
             assert_never(view)
 
 
-def _list_pieces(view: ListView, indent: int) -> list[Piece]:
-    pieces: list[Piece]
+def view_text(view: ToolView) -> str:
+    """Return what is copied of a view."""
+    match view:
+        case DiffView():
+            return view.new
+        case CommandView():
+            return f"$ {view.command}\n{view.output}"
+        case FileView() | TextView():
+            return view.text
+        case ListView():
+            return "\n".join(view.items)
+        case TodoView():
+            return "\n".join(f"[{'x' if state == 'done' else ' '}] {text}" for text, state in view.items)
+        case _:
+            assert_never(view)
+
+
+def view_lines(view: ToolView, width: int) -> int:
+    """Return roughly how many lines a view takes, without a close look at its text."""
+    match view:
+        case DiffView():
+            return view.added + view.removed + 6
+        case CommandView():
+            return estimate_lines(view.output, width)
+        case _:
+            return 8
+
+
+def _list_pieces(view: ListView, indent: int) -> list[RowPiece]:
+    if not view.items:
+        return [Plain(strings.NOTHING_FOUND, "faint", indent=indent)]
     items = [fit(item, 4_000) for item in view.items[:_SHOWN_ITEMS]]
-    pieces = output_pieces("\n".join(items), indent) if items else [Plain("nothing found", "faint", indent=indent)]
+    pieces = output_pieces("\n".join(items), indent)
     missing = max(view.total, len(view.items)) - len(items)
     if missing > 0:
-        pieces.append(Plain(f"… {missing:,} more", "faint", indent=indent))
+        pieces.append(Plain(strings.MORE.format(count=exact(missing)), "faint", indent=indent))
     return pieces

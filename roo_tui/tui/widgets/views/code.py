@@ -13,8 +13,8 @@ from typing import Any
 
 from rich.style import Style
 
+from roo_tui.tui.widgets.views.canvas import Canvas, Line, Span, estimate_lines, fold_cells
 from roo_tui.tui.widgets.views.palette import Palette
-from roo_tui.tui.widgets.views.paper import Line, Paper, Span, estimate_lines, fold_cells
 
 PIECE_LINES = 48
 """Lines that are coloured and drawn at once; keeps one step under a few milliseconds."""
@@ -26,7 +26,7 @@ _BLOCK_COMMENTS = frozenset(
 )
 
 
-_Tokens = tuple[tuple[str, Any], ...]
+_Tokens = tuple[tuple[str, object], ...]
 _State = tuple[str, ...]
 
 
@@ -64,7 +64,7 @@ class LineLexer:
         return (*found, *tokens) if opening < 0 else (*found, *tokens, (rest[opening:], _comment()))
 
     def _opens_comment(self, text: str) -> int:
-        """Where a comment begins that goes on after this line, -1 if none does."""
+        """Return where a comment begins that goes on after this line, -1 if none does."""
         if self._language not in _BLOCK_COMMENTS or self._state != ("root",):
             return -1
         opening = text.rfind("/*")
@@ -76,8 +76,8 @@ class LineLexer:
 
 @lru_cache(maxsize=8_192)
 def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
-    """The tokens of a line that begins in a state, and the state after it. The same lines come again and again."""
-    found: list[tuple[str, Any]] = []
+    """Return the tokens of a line that begins in a state, and the state after it; the same lines come often."""
+    found: list[tuple[str, object]] = []
     known = lexer(language)
     states = _states(known)
     try:
@@ -90,8 +90,8 @@ def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
 
 
 def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
-    """The loop of Pygments' `RegexLexer`, which does not give its state away."""
-    found: list[tuple[str, Any]] = []
+    """Run the loop of Pygments' `RegexLexer`, which keeps its state to itself."""
+    found: list[tuple[str, object]] = []
     stack, at = list(state), 0
     rules = states[stack[-1]]
     still = 0
@@ -125,7 +125,7 @@ def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _S
 
 @lru_cache(maxsize=256)
 def _states(lexer: Any) -> Any:
-    """The rules of a lexer whose state can be kept between lines, None for any other."""
+    """Return the rules of a lexer whose state can be kept between lines, None for any other."""
     from pygments.lexer import ExtendedRegexLexer  # type: ignore[import-untyped]
 
     states = None if isinstance(lexer, ExtendedRegexLexer) else getattr(lexer, "_tokens", None)
@@ -175,13 +175,13 @@ def language_of(path: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _comment() -> Any:
+def _comment() -> object:
     from pygments.token import Comment  # type: ignore[import-untyped]
 
     return Comment
 
 
-_INKS = (
+_STYLES = (
     ("Comment", "comment"),
     ("Literal.String", "string"),
     ("Literal.Number", "number"),
@@ -207,14 +207,14 @@ _INKS = (
 
 
 @lru_cache(maxsize=512)
-def _ink_name(kind: Any) -> str:
+def _style_name(kind: object) -> str:
     name = str(kind).removeprefix("Token.")
-    return next((ink for prefix, ink in _INKS if name == prefix or name.startswith(prefix + ".")), "text")
+    return next((style for prefix, style in _STYLES if name == prefix or name.startswith(prefix + ".")), "text")
 
 
-def ink_of(kind: Any, palette: Palette) -> Style:
-    """Return the ink of a token type."""
-    return palette.text if kind is None else getattr(palette, _ink_name(kind))
+def style_of(kind: object, palette: Palette) -> Style:
+    """Return the style of a token type."""
+    return palette.text if kind is None else getattr(palette, _style_name(kind))
 
 
 @dataclass(slots=True, eq=False)
@@ -230,12 +230,12 @@ class Code:
         """Return the lines `start:stop` in colour; far below what was coloured so far, beginning afresh."""
         if start - len(self._tokens) > 4 * PIECE_LINES:
             fresh = LineLexer(self.language)
-            return [_inked(fresh.tokens(line), palette) for line in self.lines[start:stop]]
+            return [_styled(fresh.tokens(line), palette) for line in self.lines[start:stop]]
         if self._lexer is None:
             self._lexer = LineLexer(self.language)
         for line in self.lines[len(self._tokens) : stop]:
             self._tokens.append(self._lexer.tokens(line))
-        return [_inked(tokens, palette) for tokens in self._tokens[start:stop]]
+        return [_styled(tokens, palette) for tokens in self._tokens[start:stop]]
 
     def beginning(self, line: str) -> "Code":
         """Return a line that may still grow, coloured as the one after these."""
@@ -246,8 +246,8 @@ class Code:
         return Code([line], self.language, [self._lexer.copy().tokens(line)])
 
 
-def _inked(tokens: Sequence[tuple[str, Any]], palette: Palette) -> list[Span]:
-    return [(text.rstrip("\n"), ink_of(kind, palette)) for text, kind in tokens if text and text != "\n"]
+def _styled(tokens: Sequence[tuple[str, object]], palette: Palette) -> list[Span]:
+    return [(text.rstrip("\n"), style_of(kind, palette)) for text, kind in tokens if text and text != "\n"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,20 +260,20 @@ class CodePiece:
     first_number: int = 0
     number_width: int = 0
     indent: int = 0
-    ground: str = "code_ground"
+    background: str = "code_background"
 
     def estimate(self, width: int) -> int:
-        """Lines at that width."""
+        """Return roughly the lines at that width."""
         room = width - self.indent - self.number_width
         return sum(estimate_lines(line, room) for line in self.code.lines[self.start : self.stop])
 
-    def draw(self, paper: Paper) -> list[Line]:
-        """The lines in colour, broken at the edge."""
-        palette = paper.palette
+    def draw(self, canvas: Canvas) -> list[Line]:
+        """Return the lines in colour, broken at the edge."""
+        palette = canvas.palette
         lines: list[Line] = []
-        ground: Style | None = getattr(palette, self.ground) if self.ground else None
+        background: Style | None = getattr(palette, self.background) if self.background else None
         margin = " " * self.indent
-        room = paper.width - self.indent - self.number_width - (2 if self.number_width else 1)
+        room = canvas.width - self.indent - self.number_width - (2 if self.number_width else 1)
         for offset, spans in enumerate(self.code.spans(self.start, self.stop, palette)):
             number = str(self.first_number + self.start + offset) if self.number_width else ""
             for part in fold_cells(spans, room):
@@ -281,18 +281,18 @@ class CodePiece:
                     lead: Span = (f"{margin}{number:>{self.number_width}}  ", palette.faint)
                 else:
                     lead = (f"{margin} ", palette.faint)
-                lines.append(Line([lead, *part], ground))
+                lines.append(Line([lead, *part], background))
                 number = ""
         return lines
 
 
 def code_pieces(
-    lines: Sequence[str], language: str, *, first_number: int = 0, indent: int = 0, ground: str = "code_ground"
+    lines: Sequence[str], language: str, *, first_number: int = 0, indent: int = 0, background: str = "code_background"
 ) -> list[CodePiece]:
     """Return the lines of a code as pieces, numbered if `first_number` is not 0."""
     code = Code(lines, language)
     numbers = len(str(first_number + len(lines))) if first_number else 0
     return [
-        CodePiece(code, start, min(len(lines), start + PIECE_LINES), first_number, numbers, indent, ground)
+        CodePiece(code, start, min(len(lines), start + PIECE_LINES), first_number, numbers, indent, background)
         for start in range(0, len(lines), PIECE_LINES)
     ]

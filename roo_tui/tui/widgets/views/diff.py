@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from roo_tui.domain.views import DiffView
+from roo_tui.tui.widgets.views.canvas import Canvas, Line, RowPiece, Span, fit, on, wrap
 from roo_tui.tui.widgets.views.code import Code, language_of
-from roo_tui.tui.widgets.views.paper import Line, Paper, Piece, Span, fit, on, wrap
 
 SIDE_BY_SIDE = 96
 """Cells of a row from which both sides are shown next to each other (a screen of 100 columns)."""
@@ -44,78 +44,78 @@ class DiffPiece:
     indent: int
 
     def estimate(self, width: int) -> int:
-        """Lines, as if none were broken."""
+        """Return the lines as if none were broken."""
         if self.kind == "same" or width >= SIDE_BY_SIDE:
             return len(self.pairs)
         return sum((old is not None) + (new is not None) for old, new in self.pairs)
 
-    def draw(self, paper: Paper) -> list[Line]:
-        """The lines of this part."""
-        return list(self._wide(paper) if paper.width >= SIDE_BY_SIDE else self._narrow(paper))
+    def draw(self, canvas: Canvas) -> list[Line]:
+        """Return the lines of this part."""
+        return list(self._wide(canvas) if canvas.width >= SIDE_BY_SIDE else self._narrow(canvas))
 
-    def _narrow(self, paper: Paper) -> Iterator[Line]:
-        room = paper.width - self.indent - self.sides.number_width - 4
+    def _narrow(self, canvas: Canvas) -> Iterator[Line]:
+        room = canvas.width - self.indent - self.sides.number_width - 4
         if self.kind == "same":
             for _, new in self.pairs:
-                yield from self._column(paper, new, "new", " ", None, room)
+                yield from self._column(canvas, new, "new", " ", None, room)
             return
         for old, _ in self.pairs:
             if old is not None:
-                yield from self._column(paper, old, "old", "-", paper.palette.removed_ground, room)
+                yield from self._column(canvas, old, "old", "-", canvas.palette.removed_background, room)
         for _, new in self.pairs:
             if new is not None:
-                yield from self._column(paper, new, "new", "+", paper.palette.added_ground, room)
+                yield from self._column(canvas, new, "new", "+", canvas.palette.added_background, room)
 
     def _column(
-        self, paper: Paper, at: Side, side: Literal["old", "new"], sign: str, ground: Style | None, room: int
+        self, canvas: Canvas, at: Side, side: Literal["old", "new"], sign: str, background: Style | None, room: int
     ) -> Iterator[Line]:
-        margin: Span = (" " * self.indent, paper.palette.text)
-        for spans in self._cell(paper, at, side, sign, room):
-            yield Line([margin, *spans], ground)
+        margin: Span = (" " * self.indent, canvas.palette.text)
+        for spans in self._cell(canvas, at, side, sign, room):
+            yield Line([margin, *spans], background)
 
-    def _cell(self, paper: Paper, at: Side, side: str, sign: str, room: int) -> Iterator[list[Span]]:
-        palette = paper.palette
+    def _cell(self, canvas: Canvas, at: Side, side: str, sign: str, room: int) -> Iterator[list[Span]]:
+        palette = canvas.palette
         if at is None:
             yield []
             return
         code = self.sides.old if side == "old" else self.sides.new
-        ink = palette.error if sign == "-" else palette.success if sign == "+" else palette.faint
+        style = palette.error if sign == "-" else palette.success if sign == "+" else palette.faint
         number = str(self.sides.first_line + at)
         for part in wrap(code.spans(at, at + 1, palette)[0], room):
-            yield [(f"{number:>{self.sides.number_width}} {sign} ", ink), *part]
+            yield [(f"{number:>{self.sides.number_width}} {sign} ", style), *part]
             number, sign = "", " "
 
-    def _wide(self, paper: Paper) -> Iterator[Line]:
-        palette = paper.palette
-        half = (paper.width - self.indent - 3) // 2
+    def _wide(self, canvas: Canvas) -> Iterator[Line]:
+        palette = canvas.palette
+        half = (canvas.width - self.indent - 3) // 2
         room = half - self.sides.number_width - 3
         margin: Span = (" " * self.indent, palette.text)
         changed = self.kind == "changed"
         for old, new in self.pairs:
-            left = self._cell(paper, old, "old", "-" if changed else " ", room)
-            right = self._cell(paper, new, "new", "+" if changed else " ", room)
-            grounds = (
-                palette.removed_ground if changed and old is not None else palette.ground,
-                palette.added_ground if changed and new is not None else palette.ground,
+            left = self._cell(canvas, old, "old", "-" if changed else " ", room)
+            right = self._cell(canvas, new, "new", "+" if changed else " ", room)
+            backgrounds = (
+                palette.removed_background if changed and old is not None else palette.background,
+                palette.added_background if changed and new is not None else palette.background,
             )
             for one, other in zip_longest(left, right):
                 yield Line(
                     [
                         margin,
-                        *_filled(one or [], half, grounds[0]),
+                        *_filled(one or [], half, backgrounds[0]),
                         (" │ ", palette.faint),
-                        *_filled(other or [], half, grounds[1]),
+                        *_filled(other or [], half, backgrounds[1]),
                     ]
                 )
 
 
-def _filled(spans: Sequence[Span], width: int, ground: Style) -> Iterator[Span]:
+def _filled(spans: Sequence[Span], width: int, background: Style) -> Iterator[Span]:
     used = 0
-    for text, ink in spans:
+    for text, style in spans:
         used += cell_len(text)
-        yield text, on(ground, ink)
+        yield text, on(background, style)
     if used < width:
-        yield " " * (width - used), ground
+        yield " " * (width - used), background
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +125,21 @@ class Skipped:
     indent: int
 
     def estimate(self, _width: int) -> int:
-        """One line."""
+        """Return one line."""
         return 1
 
-    def draw(self, paper: Paper) -> list[Line]:
-        """One line."""
-        return [Line([(" " * self.indent + "⋯", paper.palette.faint)])]
+    def draw(self, canvas: Canvas) -> list[Line]:
+        """Return one line."""
+        return [Line([(" " * self.indent + "⋯", canvas.palette.faint)])]
 
 
-def diff_pieces(view: DiffView, indent: int = 2) -> list[Piece]:
+def diff_pieces(view: DiffView, indent: int = 2) -> list[RowPiece]:
     """Return the changed lines of a diff with some lines around them."""
     old, new = _lines_of(view)
     language = language_of(view.path)
     last = view.first_line + max(len(old), len(new))
     sides = Sides(Code(old, language), Code(new, language), view.first_line, len(str(last)))
-    pieces: list[Piece] = []
+    pieces: list[RowPiece] = []
     reached = 0
     for kind, pairs in _parts(old, new):
         start = pairs[0][0]

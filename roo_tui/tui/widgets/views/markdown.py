@@ -1,32 +1,38 @@
 """Markdown as pieces: each block of a text is drawn alone; a fence of code is coloured line by line."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.style import Style
 
-from roo_tui.tui.widgets.views.blocks import Block, split
+from roo_tui.tui.widgets.views.canvas import Blank, Canvas, Line, RowPiece, Span, crop, estimate_lines, fold_cells, wrap
 from roo_tui.tui.widgets.views.code import PIECE_LINES, Code, CodePiece, LineLexer
-from roo_tui.tui.widgets.views.paper import Blank, Line, Paper, Piece, Span, crop, estimate_lines, fold_cells, wrap
+from roo_tui.tui.widgets.views.markdown_blocks import MarkdownBlock, split
+
+if TYPE_CHECKING:  # only names: the parser is imported when the first text is drawn
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 
-def markdown_pieces(text: str, indent: int = 0) -> list[Piece]:
+def markdown_pieces(text: str, indent: int = 0) -> list[RowPiece]:
     """Return a whole Markdown text as pieces."""
     return [piece for block in split(text) for piece in block_pieces(block, indent)]
 
 
-def block_pieces(block: Block, indent: int = 0) -> list[Piece]:
+def block_pieces(block: MarkdownBlock, indent: int = 0) -> list[RowPiece]:
     """Return a finished block as pieces; only a long fence has more than one, besides the gap before it."""
-    pieces: list[Piece] = [Blank()] if block.gap else []
+    pieces: list[RowPiece] = [Blank()] if block.gap else []
     if block.kind == "fence":
         return pieces + fence_pieces(block, Code(block.lines, block.language), indent)
     return [*pieces, Flow(block.text, indent)]
 
 
-def fence_pieces(block: Block, code: Code, indent: int = 0) -> list[Piece]:
+def fence_pieces(block: MarkdownBlock, code: Code, indent: int = 0) -> list[RowPiece]:
     """Return the lines of a fence as pieces, coloured by `code`, which may know many of them already."""
     lines = len(block.lines)
     return [
@@ -43,20 +49,20 @@ class Flow:
     indent: int = 0
 
     def estimate(self, width: int) -> int:
-        """Roughly its lines, taking newlines within a paragraph as they are."""
+        """Return roughly its lines, taking newlines within a paragraph as they are."""
         return estimate_lines(self.text, width - self.indent)
 
-    def draw(self, paper: Paper) -> list[Line]:
-        """Its lines."""
-        lines = flow_lines(self.text, paper.narrower(self.indent) if self.indent else paper)
+    def draw(self, canvas: Canvas) -> list[Line]:
+        """Return its lines."""
+        lines = flow_lines(self.text, canvas.narrower(self.indent) if self.indent else canvas)
         if not self.indent:
             return lines
-        margin: Span = (" " * self.indent, paper.palette.text)
-        return [Line([margin, *line.spans], line.ground) for line in lines]
+        margin: Span = (" " * self.indent, canvas.palette.text)
+        return [Line([margin, *line.spans], line.background) for line in lines]
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Any:
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -70,10 +76,10 @@ def warm_up() -> None:
         LineLexer(language).tokens("up=1")
 
 
-def flow_lines(text: str, paper: Paper) -> list[Line]:
+def flow_lines(text: str, canvas: Canvas) -> list[Line]:
     """Return a block of Markdown as lines; what Markdown gives no shape to is shown as it is."""
-    lines = _Drawing(paper).block(_parser().parse(text))
-    return lines or [Line([(part, paper.palette.muted)]) for part in text.split("\n")]
+    lines = _Drawing(canvas).block(_parser().parse(text))
+    return lines or [Line([(part, canvas.palette.muted)]) for part in text.split("\n")]
 
 
 @dataclass(slots=True)
@@ -86,7 +92,7 @@ class _List:
 class _Drawing:
     """Draws the tokens of markdown-it. `_first` and `_rest` are what goes before the next line and those after it."""
 
-    paper: Paper
+    canvas: Canvas
     _lines: list[Line] = field(default_factory=list)
     _first: list[Span] = field(default_factory=list)
     _rest: list[Span] = field(default_factory=list)
@@ -94,7 +100,8 @@ class _Drawing:
     _saved: list[list[Span]] = field(default_factory=list)
     _quotes: int = 0
 
-    def block(self, tokens: Sequence[Any]) -> list[Line]:
+    def block(self, tokens: Sequence[Token]) -> list[Line]:
+        """Return the lines of one block."""
         heading = ""
         at = 0
         while at < len(tokens):
@@ -105,7 +112,7 @@ class _Drawing:
                 case "heading_close":
                     heading = ""
                 case "inline":
-                    self._put(wrap(self._inline(token.children or (), self._ink(heading)), self._room()))
+                    self._put(wrap(self._inline(token.children or (), self._style(heading)), self._room()))
                 case "paragraph_open":
                     if self._lines and not self._first_is_open() and not token.hidden:
                         self._lines.append(Line(self._rest))
@@ -122,13 +129,13 @@ class _Drawing:
                     self._quotes -= token.type == "blockquote_close"
                 case "blockquote_open":
                     self._saved.append(self._rest)
-                    bar: Span = ("│ ", self.paper.palette.faint)
+                    bar: Span = ("│ ", self.canvas.palette.faint)
                     self._first, self._rest = [*self._first, bar], [*self._rest, bar]
                     self._quotes += 1
                 case "fence" | "code_block":
                     self._code(token.content.rstrip("\n"), token.info.split()[0] if token.info.split() else "")
                 case "hr":
-                    self._put([[("─" * self._room(), self.paper.palette.faint)]])
+                    self._put([[("─" * self._room(), self.canvas.palette.faint)]])
                 case "table_open":
                     end = next(n for n in range(at, len(tokens)) if tokens[n].type == "table_close")
                     self._table(tokens[at:end])
@@ -139,10 +146,10 @@ class _Drawing:
         return self._lines
 
     def _room(self) -> int:
-        return max(8, self.paper.width - 1 - sum(cell_len(text) for text, _ in self._rest))
+        return max(8, self.canvas.width - 1 - sum(cell_len(text) for text, _ in self._rest))
 
-    def _ink(self, heading: str) -> Style:
-        palette = self.paper.palette
+    def _style(self, heading: str) -> Style:
+        palette = self.canvas.palette
         if heading:
             return palette.heading + Style(underline=True) if heading == "h1" else palette.heading
         return palette.quote if self._quotes else palette.text
@@ -150,9 +157,9 @@ class _Drawing:
     def _first_is_open(self) -> bool:
         return self._first is not self._rest
 
-    def _put(self, lines: Iterable[Sequence[Span]], ground: Style | None = None) -> None:
+    def _put(self, lines: Iterable[Sequence[Span]], background: Style | None = None) -> None:
         for spans in lines:
-            self._lines.append(Line([*self._first, *spans], ground))
+            self._lines.append(Line([*self._first, *spans], background))
             self._first = self._rest
 
     def _open_item(self) -> None:
@@ -160,55 +167,55 @@ class _Drawing:
         marker = f"{current.number}. " if current.ordered else ("• ", "◦ ", "▪ ")[min(2, len(self._lists) - 1)]
         current.number += 1
         self._saved.append(self._rest)
-        self._first = [*self._first, (marker, self.paper.palette.accent)]
-        self._rest = [*self._rest, (" " * len(marker), self.paper.palette.text)]
+        self._first = [*self._first, (marker, self.canvas.palette.accent)]
+        self._rest = [*self._rest, (" " * len(marker), self.canvas.palette.text)]
 
     def _code(self, text: str, language: str) -> None:
         code = Code(text.split("\n"), language)
-        palette = self.paper.palette
+        palette = self.canvas.palette
         for spans in code.spans(0, len(code.lines), palette):
             for part in fold_cells(spans, self._room() - 1):
-                self._put([[(" ", palette.text), *part]], palette.code_ground)
+                self._put([[(" ", palette.text), *part]], palette.code_background)
 
-    def _inline(self, tokens: Iterable[Any], ink: Style) -> list[Span]:
-        palette = self.paper.palette
+    def _inline(self, tokens: Iterable[Token], style: Style) -> list[Span]:
+        palette = self.canvas.palette
         spans: list[Span] = []
-        inks = [ink]
+        styles = [style]
         for token in tokens:
             match token.type:
                 case "text" | "text_special":
-                    spans.append((token.content, inks[-1]))
+                    spans.append((token.content, styles[-1]))
                 case "softbreak":
-                    spans.append((" ", inks[-1]))
+                    spans.append((" ", styles[-1]))
                 case "hardbreak":
-                    spans.append(("\n", inks[-1]))
+                    spans.append(("\n", styles[-1]))
                 case "code_inline":
-                    spans.append((token.content, inks[-1] + palette.code))
+                    spans.append((token.content, styles[-1] + palette.code))
                 case "strong_open":
-                    inks.append(inks[-1] + Style(bold=True))
+                    styles.append(styles[-1] + Style(bold=True))
                 case "em_open":
-                    inks.append(inks[-1] + Style(italic=True))
+                    styles.append(styles[-1] + Style(italic=True))
                 case "s_open":
-                    inks.append(inks[-1] + Style(strike=True))
+                    styles.append(styles[-1] + Style(strike=True))
                 case "link_open":
-                    inks.append(inks[-1] + palette.link + _link(token.attrGet("href")))
+                    styles.append(styles[-1] + palette.link + _link(token.attrGet("href")))
                 case "strong_close" | "em_close" | "s_close" | "link_close":
-                    inks.pop()
+                    styles.pop()
                 case "image":
-                    spans.append((f"[{token.content or token.attrGet('src')}]", inks[-1] + palette.link))
+                    spans.append((f"[{token.content or token.attrGet('src')}]", styles[-1] + palette.link))
                 case _:
-                    spans.append((token.content, inks[-1]))
+                    spans.append((token.content, styles[-1]))
         return spans
 
-    def _table(self, tokens: Sequence[Any]) -> None:
-        palette = self.paper.palette
+    def _table(self, tokens: Sequence[Token]) -> None:
+        palette = self.canvas.palette
         rows: list[list[list[Span]]] = []
         for token in tokens:
             if token.type == "tr_open":
                 rows.append([])
             elif token.type == "inline":
-                ink = palette.text if len(rows) > 1 else palette.strong
-                rows[-1].append(self._inline(token.children or (), ink))
+                style = palette.text if len(rows) > 1 else palette.strong
+                rows[-1].append(self._inline(token.children or (), style))
         aligned = [str(token.attrGet("style") or "") for token in tokens if token.type == "th_open"]
         columns = len(aligned)
         rows = [row + [[]] * (columns - len(row)) for row in rows]
@@ -228,7 +235,7 @@ class _Drawing:
 
 
 def _column_widths(rows: Sequence[Sequence[Sequence[Span]]], columns: int, room: int) -> list[int]:
-    """Widths that fit: as wide as the cells are, the widest columns giving way first."""
+    """Return widths that fit: as wide as the cells are, the widest columns giving way first."""
     wanted = [
         max([1, *(cell_len(part) for row in rows for part in _text(row[column]).split("\n"))])
         for column in range(columns)
@@ -246,19 +253,19 @@ def _text(spans: Iterable[Span]) -> str:
     return "".join(text for text, _ in spans)
 
 
-def _aligned(spans: Sequence[Span], width: int, alignment: str, ink: Style) -> Iterator[Span]:
+def _aligned(spans: Sequence[Span], width: int, alignment: str, style: Style) -> Iterator[Span]:
     spans = crop(spans, width)
     left = width - sum(cell_len(text) for text, _ in spans)
     before = left if "right" in alignment else left // 2 if "center" in alignment else 0
     if before:
-        yield (" " * before, ink)
+        yield (" " * before, style)
     yield from spans
     if left - before:
-        yield (" " * (left - before), ink)
+        yield (" " * (left - before), style)
 
 
 @lru_cache(maxsize=256)
-def _link(target: Any) -> Style:
-    """A hyperlink for web addresses; other targets are only underlined."""
+def _link(target: str | int | float | None) -> Style:
+    """Return a hyperlink for web addresses; other targets are only underlined."""
     href = str(target or "")
     return Style(link=href) if href.startswith(("https://", "http://")) and href.isprintable() else Style()

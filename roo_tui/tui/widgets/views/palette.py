@@ -11,18 +11,18 @@ Variables = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Inks (how text is written) and grounds (what it is written on) of one theme.
+    """Styles (how text is written) and backgrounds (what it is written on) of one theme.
 
-    Inks carry no background and grounds carry nothing else, so that any ink can be put on any ground. Themes of ANSI
-    colours cannot be blended: there grounds are the terminal's own and only inks differ.
+    Styles carry no background and backgrounds carry nothing else, so that any style can be put on any background.
+    Themes of ANSI colours cannot be blended: there backgrounds are the terminal's own and only styles differ.
     """
 
-    ground: Style
-    user_ground: Style
-    code_ground: Style
-    added_ground: Style
-    removed_ground: Style
-    cursor_ground: Style
+    background: Style
+    user_background: Style
+    code_background: Style
+    added_background: Style
+    removed_background: Style
+    cursor_background: Style
     selection: Style
     text: Style
     muted: Style
@@ -48,77 +48,77 @@ class Palette:
     operator: Style
 
     @classmethod
-    def of(cls, variables: Variables, background: Color) -> "Palette":
-        """The palette of a theme. `background` is what the transcript lies on."""
-        ansi = background.ansi is not None
-        parse = _Parser(variables, background, ansi)
+    def of(cls, variables: Variables, base: Color) -> "Palette":
+        """Return the palette of a theme; `base` is what the transcript lies on."""
+        ansi = base.ansi is not None
+        parse = _Parser(variables, base, ansi)
         primary, accent = parse("primary"), parse("text-accent")
         success, error = parse("text-success"), parse("text-error")
         foreground = parse("foreground")
-        ground = Style() if ansi else Style(bgcolor=background.rich_color)
+        background = Style() if ansi else Style(bgcolor=base.rich_color)
 
         def tint(color: Color, amount: float) -> Style:
-            return Style() if ansi else Style(bgcolor=background.blend(color, amount, 1.0).rich_color)
+            return Style() if ansi else Style(bgcolor=base.blend(color, amount, 1.0).rich_color)
 
-        def ink(color: Color, share: float = 1.0, extra: str = "") -> Style:
+        def style(color: Color, share: float = 1.0, extra: str = "") -> Style:
             if ansi:
                 return Style(color=color.rich_color, dim=True if share < 0.9 else None) + Style.parse(extra)
-            return Style(color=background.blend(color, share, 1.0).rich_color) + Style.parse(extra)
+            return Style(color=base.blend(color, share, 1.0).rich_color) + Style.parse(extra)
 
         blue, orange = parse("text-primary"), accent
         # An ANSI theme has sixteen colours and no shades: the roles are spread over them by name.
         keyword = Color.parse("ansi_magenta") if ansi else blue.blend(error, 0.45, 1.0)
         kind = Color.parse("ansi_cyan") if ansi else blue.blend(success, 0.5, 1.0)
         return cls(
-            ground=ground,
-            user_ground=tint(foreground, 0.055),
-            code_ground=tint(foreground, 0.035),
-            added_ground=tint(parse("success"), 0.14),
-            removed_ground=tint(parse("error"), 0.18),
-            cursor_ground=Style(reverse=True) if ansi else tint(primary, 0.28),
+            background=background,
+            user_background=tint(foreground, 0.055),
+            code_background=tint(foreground, 0.035),
+            added_background=tint(parse("success"), 0.14),
+            removed_background=tint(parse("error"), 0.18),
+            cursor_background=Style(reverse=True) if ansi else tint(primary, 0.28),
             selection=Style(bgcolor=parse("screen-selection-background").rich_color)
             if ansi
             else tint(parse("screen-selection-background"), 0.5),
-            text=ink(foreground, 0.92),
-            muted=ink(foreground, 0.58),
-            faint=ink(foreground, 0.32),
-            strong=ink(foreground, 1.0, "bold"),
-            title=ink(foreground, 0.95, "bold"),
-            user=ink(parse("text-primary"), 1.0, "bold"),
-            speaker=ink(foreground, 0.28),
-            accent=ink(accent),
-            heading=ink(blue, 1.0, "bold"),
-            code=ink(orange),
-            link=ink(blue, 1.0, "underline"),
-            quote=ink(foreground, 0.7, "italic"),
-            success=ink(success),
-            warning=ink(parse("text-warning")),
-            error=ink(error),
-            keyword=ink(keyword),
-            name=ink(blue),
-            type=ink(kind),
-            string=ink(success),
-            number=ink(orange),
-            comment=ink(foreground, 0.48, "italic"),
-            operator=ink(foreground, 0.72),
+            text=style(foreground, 0.92),
+            muted=style(foreground, 0.58),
+            faint=style(foreground, 0.32),
+            strong=style(foreground, 1.0, "bold"),
+            title=style(foreground, 0.95, "bold"),
+            user=style(parse("text-primary"), 1.0, "bold"),
+            speaker=style(foreground, 0.28),
+            accent=style(accent),
+            heading=style(blue, 1.0, "bold"),
+            code=style(orange),
+            link=style(blue, 1.0, "underline"),
+            quote=style(foreground, 0.7, "italic"),
+            success=style(success),
+            warning=style(parse("text-warning")),
+            error=style(error),
+            keyword=style(keyword),
+            name=style(blue),
+            type=style(kind),
+            string=style(success),
+            number=style(orange),
+            comment=style(foreground, 0.48, "italic"),
+            operator=style(foreground, 0.72),
         )
 
-    def dimmed(self, background: Color) -> "Palette":
-        """The same palette for what the model no longer sees: nearer to the background, still readable."""
+    def dimmed(self, base: Color) -> "Palette":
+        """Return the palette for what the model no longer sees: nearer to the background, still readable."""
 
         def dim(style: Style) -> Style:
             if style.color is None and style.bgcolor is None:
                 return style
-            if background.ansi is not None:
+            if base.ansi is not None:
                 return style + Style(dim=True) if style.color is not None else style
-            color, ground = style.color, style.bgcolor
+            color, background = style.color, style.bgcolor
             changes = Style(
-                color=background.blend(Color.from_rich_color(color), 0.5, 1.0).rich_color if color else None,
-                bgcolor=background.blend(Color.from_rich_color(ground), 0.5, 1.0).rich_color if ground else None,
+                color=base.blend(Color.from_rich_color(color), 0.5, 1.0).rich_color if color else None,
+                bgcolor=base.blend(Color.from_rich_color(background), 0.5, 1.0).rich_color if background else None,
             )
             return style + changes
 
-        kept = {"ground", "cursor_ground", "selection"}
+        kept = {"background", "cursor_background", "selection"}
         changed = {field.name: dim(getattr(self, field.name)) for field in fields(self) if field.name not in kept}
         return replace(self, **changed)
 

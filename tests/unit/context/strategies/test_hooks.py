@@ -11,8 +11,8 @@ from roo_tui.context.strategies.hooks import CondenseHooks, HookReply
 from roo_tui.context.strategies.protocol import StrategyEvent
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.markers import Condense, Reduction
-from tests.support.fake_summariser import inputs
 from tests.support.histories import History
+from tests.support.reductions import inputs
 
 PATH = {"PATH": "/usr/bin:/bin"}
 

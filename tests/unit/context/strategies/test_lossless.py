@@ -23,9 +23,9 @@ from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinn
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
-from tests.support.fake_summariser import inputs
 from tests.support.histories import History
 from tests.support.rebuilding import Rebuilt
+from tests.support.reductions import inputs
 
 LINES = [f"value_{number} = compute({number * 7}, 'some words that make a line')" for number in range(60)]
 
@@ -297,7 +297,7 @@ def test_the_mask_says_what_it_freed(counter: TokenCounter):
     assert plan.preview.tokens_after == marker.figures.tokens_after
 
 
-def test_where_nothing_stands_twice_it_is_refused(counter: TokenCounter):
+def test_where_nothing_repeats_it_is_refused(counter: TokenCounter):
     work = Work()
     work.read("a.py", "\n".join(LINES))
     with pytest.raises(CondenseRefused, match="No duplicate"):

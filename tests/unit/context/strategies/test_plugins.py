@@ -18,7 +18,7 @@ from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Truncation
 from tests.support.conversations import mixed
-from tests.support.fake_summariser import Summariser, inputs
+from tests.support.reductions import inputs, services_for, summariser
 
 EXAMPLE = Path(__file__).parents[3] / "support" / "example_plugin"
 
@@ -68,14 +68,14 @@ async def test_the_example_takes_part_at_every_point(example: list[EntryPoint], 
     assert runner.choose(small, "native").id == "native"
     now = inputs(mixed(3), counter)
 
-    (truncation,) = await runner.run(now, Summariser().services(counter), options, "newest-only")
+    (truncation,) = await runner.run(now, services_for(summariser(), counter), options, "newest-only")
     assert isinstance(truncation, Truncation)
     assert len(effective_history(appended(now.path, truncation))) <= 7
     assert extensions.listeners[0].seen[-2:] == ["start newest-only", "success newest-only"]  # type: ignore[attr-defined]
 
-    model = Summariser(["Bref."])
+    model = summariser("Bref.")
     with pytest.raises(CondenseError, match="only 1 messages would be left"):
-        await runner.run(now, model.services(counter), options, "native")
+        await runner.run(now, services_for(model, counter), options, "native")
     assert "Write in French." in str(model.requests[0].messages[-1])
     assert extensions.threshold_resolvers[0].resolve(now, "x", Thresholds()).stop_tokens == now.limits.window // 2
     assert list(extensions.truncation_selectors[0].order(now, [(), (), ()])) == [2, 1, 0]
@@ -89,7 +89,9 @@ async def test_the_example_chooses_its_own_strategy_for_a_small_context(
     now = inputs(mixed(3)[:4], counter)
     assert now.context_tokens < 2_000
     with pytest.raises(CondenseRefused, match="not enough messages yet"):
-        await Runner(registry, extensions).run(now, Summariser().services(counter), StrategyOptions(counter), "native")
+        await Runner(registry, extensions).run(
+            now, services_for(summariser(), counter), StrategyOptions(counter), "native"
+        )
 
 
 class Lacking:

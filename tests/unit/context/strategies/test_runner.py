@@ -28,8 +28,9 @@ from roo_tui.domain.entries import Body
 from roo_tui.domain.errors import CommandRefused, CondenseError, CondenseRefused, ModelError, SettingsError
 from roo_tui.domain.markers import Condense, Mask, MaskItem
 from tests.support.conversations import mixed
-from tests.support.fake_summariser import Hang, Summariser, inputs
 from tests.support.histories import History
+from tests.support.reductions import inputs, services_for, summariser
+from tests.support.scripted_model import hang
 
 PATH = mixed(7)
 
@@ -84,7 +85,7 @@ async def test_a_run_by_hand_gives_what_the_strategy_gives_and_is_told(counter: 
     notes = Notes()
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
     now = inputs(PATH, counter)
-    (condense,) = await runner.run(now, Summariser().services(counter), StrategyOptions(counter), "native")
+    (condense,) = await runner.run(now, services_for(summariser(), counter), StrategyOptions(counter), "native")
     assert isinstance(condense, Condense)
     assert notes.told() == ["start native", "success native"]
     assert notes.seen[-1].tokens_after == condense.figures.tokens_after
@@ -95,20 +96,20 @@ async def test_a_failure_is_told_and_raised_with_what_it_cost(counter: TokenCoun
     notes = Notes()
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
     with pytest.raises(CondenseError):
-        model = Summariser([ModelError("The service is down.", status=500)])
-        await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        model = summariser(ModelError("The service is down.", status=500))
+        await runner.run(inputs(PATH, counter), services_for(model, counter), StrategyOptions(counter), "native")
     assert notes.told() == ["start native", "failure native"]
     assert notes.seen[-1].message == "The service is down."
 
 
 async def test_a_cancel_is_told_and_goes_on(counter: TokenCounter):
     notes = Notes()
-    model = Summariser([Hang()])
+    model = summariser(hanging := hang())
     runner = Runner(built_in(), Extensions(listeners=(notes,)))
     task = asyncio.create_task(
-        runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        runner.run(inputs(PATH, counter), services_for(model, counter), StrategyOptions(counter), "native")
     )
-    await model.began.wait()
+    await hanging.reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -122,7 +123,7 @@ async def test_a_listener_that_fails_changes_nothing(counter: TokenCounter):
 
     runner = Runner(built_in(), Extensions(listeners=(Broken(),)))
     options = StrategyOptions(counter)
-    assert await runner.run(inputs(PATH, counter), Summariser().services(counter), options, "lossless")
+    assert await runner.run(inputs(PATH, counter), services_for(summariser(), counter), options, "lossless")
 
 
 async def test_a_result_that_frees_nothing_is_refused(counter: TokenCounter):
@@ -135,7 +136,7 @@ async def test_a_result_that_frees_nothing_is_refused(counter: TokenCounter):
         with pytest.raises(CondenseRefused, match="Nothing would be freed"):
             await runner.run(
                 inputs(history.path, counter),
-                Summariser().services(counter),
+                services_for(summariser(), counter),
                 StrategyOptions(counter),
                 "fixed",
             )
@@ -145,7 +146,7 @@ async def test_a_gain_below_the_least_is_refused_general_then_strategy(counter: 
     now = inputs(PATH, counter)
     huge = Thresholds(min_gain_tokens=10**6)
     runner = Runner(built_in())
-    services = Summariser().services(counter)
+    services = services_for(summariser(), counter)
     with pytest.raises(CondenseRefused, match="at least 1,000,000"):
         await runner.run(now, services, StrategyOptions(counter, thresholds=huge), "lossless")
     own = {"lossless": Thresholds(min_gain_tokens=1)}
@@ -179,7 +180,7 @@ async def test_a_resolver_has_the_last_word_on_thresholds(counter: TokenCounter)
     runner = Runner(built_in(), Extensions(threshold_resolvers=(Strict(),)))
     with pytest.raises(CondenseRefused, match="1,000,000"):
         options = StrategyOptions(counter)
-        await runner.run(inputs(PATH, counter), Summariser().services(counter), options, "lossless")
+        await runner.run(inputs(PATH, counter), services_for(summariser(), counter), options, "lossless")
 
 
 async def test_a_generator_writes_the_prompt(counter: TokenCounter):
@@ -187,9 +188,9 @@ async def test_a_generator_writes_the_prompt(counter: TokenCounter):
         def prompt(self, inputs: ReductionInput, strategy_id: str, prompt: str) -> str:
             return f"In one sentence, for {strategy_id}, please."
 
-    model = Summariser(["Short."])
+    model = summariser("Short.")
     runner = Runner(built_in(), Extensions(prompt_generators=(Short(),)))
-    await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+    await runner.run(inputs(PATH, counter), services_for(model, counter), StrategyOptions(counter), "native")
     assert "In one sentence, for native, please." in str(model.requests[0].messages[-1])
 
 
@@ -213,12 +214,12 @@ async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
     now, options = inputs(PATH, counter), StrategyOptions(counter)
     bad = Runner(built_in(), Extensions(validators=(Judge(Verdict()), Judge(Verdict(False, ("too terse",), 0.1)))))
     with pytest.raises(CondenseRefused, match="too terse"):
-        await bad.run(now, Summariser().services(counter), options, "lossless")
+        await bad.run(now, services_for(summariser(), counter), options, "lossless")
     with pytest.raises(CondenseError, match="too terse") as caught:
-        await bad.run(now, Summariser().services(counter), options, "native")
+        await bad.run(now, services_for(summariser(), counter), options, "native")
     assert caught.value.body.cost_usd
     fine = Runner(built_in(), Extensions(validators=(Judge(Verdict(True, ("no test output",), 0.8)),)))
-    (mask,) = await fine.run(now, Summariser().services(counter), options, "lossless")
+    (mask,) = await fine.run(now, services_for(summariser(), counter), options, "lossless")
     assert isinstance(mask, Mask)
     assert mask.figures.remarks == ("no test output",)
 
@@ -249,7 +250,7 @@ async def test_the_plan_that_was_shown_is_the_plan_that_runs(counter: TokenCount
     strategy = Counting(lossless.bodies)
     runner = Runner(Registry([strategy]))
     prepared = await runner.prepare(now, options, "fixed")
-    services, warm = Summariser().services(counter), replace(now, idle_s=1.0)
+    services, warm = services_for(summariser(), counter), replace(now, idle_s=1.0)
     await runner.run(warm, services, options, "fixed", prepared=prepared)
     assert strategy.prepared == 2, "what was cold is warm now: prepared anew"
     assert await runner.run(now, services, options, "fixed", prepared=prepared) == prepared.plan.bodies
@@ -269,7 +270,7 @@ async def test_a_condense_prepares_once(counter: TokenCounter, monkeypatch: pyte
     monkeypatch.setattr("roo_tui.context.strategies.native.prepare", counted)
     monkeypatch.setattr("roo_tui.context.condense.steps.prepare", counted)
     now, options = inputs(PATH, counter), StrategyOptions(counter)
-    await Runner(built_in()).run(now, Summariser().services(counter), options, "native")
+    await Runner(built_in()).run(now, services_for(summariser(), counter), options, "native")
     assert len(calls) == 1
 
 
@@ -289,10 +290,10 @@ async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
         folder=tmp_path,
         environment={"PATH": "/usr/bin:/bin"},
     )
-    model = Summariser()
+    model = summariser()
     runner = Runner(built_in(), hooks=hooks)
     now = inputs(PATH, counter, instructions="Be brief.")
-    await runner.run(now, model.services(counter), StrategyOptions(counter), "native")
+    await runner.run(now, services_for(model, counter), StrategyOptions(counter), "native")
     asked = str(model.requests[0].messages[-1])
     assert "Be brief." in asked
     assert "Keep the port number." in asked
@@ -301,7 +302,7 @@ async def test_hooks_run_before_and_after(counter: TokenCounter, tmp_path):
 
 
 async def test_a_hook_that_blocks_leaves_everything_as_it_was(counter: TokenCounter, tmp_path):
-    notes, model = Notes(), Summariser()
+    notes, model = Notes(), summariser()
     hooks = CondenseHooks(
         before=("echo 'not during a release' >&2; exit 2", "touch second"),
         folder=tmp_path,
@@ -309,17 +310,17 @@ async def test_a_hook_that_blocks_leaves_everything_as_it_was(counter: TokenCoun
     )
     runner = Runner(built_in(), Extensions(listeners=(notes,)), hooks)
     with pytest.raises(CondenseRefused, match="A hook stopped the condense: not during a release"):
-        await runner.run(inputs(PATH, counter), model.services(counter), StrategyOptions(counter), "native")
+        await runner.run(inputs(PATH, counter), services_for(model, counter), StrategyOptions(counter), "native")
     assert (model.requests, notes.seen) == ([], [])
     assert not (tmp_path / "second").exists()
 
 
-async def test_words_of_a_situation_without_messages_are_refused(counter: TokenCounter):
+async def test_a_history_of_one_message_is_refused_by_every_strategy(counter: TokenCounter):
     history = History()
     history.user("only this")
     assert effective_history(history.path)[0].blocks == (Text("only this"),)
     for way in ("native", "smart", "lossless", "truncation"):
         with pytest.raises(CondenseRefused):
             await Runner(built_in()).run(
-                inputs(history.path, counter), Summariser().services(counter), StrategyOptions(counter), way
+                inputs(history.path, counter), services_for(summariser(), counter), StrategyOptions(counter), way
             )

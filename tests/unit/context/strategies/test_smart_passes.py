@@ -1,7 +1,6 @@
 """What the passes of smart do: selection, operations, conditions, targets, summaries, metrics."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -18,10 +17,10 @@ from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
-from roo_tui.domain.requests import BlockClosed, Finished, ModelEvent, ModelInfo, Request, Started
-from roo_tui.domain.usage import Usage
-from tests.support.fake_summariser import MODEL, Restart, Summariser, inputs
+from roo_tui.domain.requests import ModelInfo
 from tests.support.histories import History
+from tests.support.reductions import MODEL, inputs, services_for, summariser
+from tests.support.scripted_model import Answer, Reply, ScriptedModel
 
 LONG = "".join(f"line {number} of a long output\n" for number in range(80))
 
@@ -72,11 +71,11 @@ def cut(**params: object) -> dict:
 
 
 async def run(
-    path: tuple[Entry, ...], given: StrategyOptions, model: Summariser | None = None, **values: object
+    path: tuple[Entry, ...], given: StrategyOptions, model: ScriptedModel | None = None, **values: object
 ) -> tuple[Body, ...]:
     now = inputs(path, given.counter, **values)
     plan = SmartStrategy().prepare(now, given)
-    return await SmartStrategy().perform(plan, now, (model or Summariser()).services(given.counter), given)
+    return await SmartStrategy().perform(plan, now, services_for(model or summariser(), given.counter), given)
 
 
 def shown(path: tuple[Entry, ...], bodies: tuple[Body, ...]) -> dict[int, str]:
@@ -221,7 +220,7 @@ async def test_an_override_is_for_one_selected_message(counter: TokenCounter):
 
 async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
     history = steps()
-    model = Summariser(["It worked."])
+    model = summariser("It worked.")
     bodies = await run(history.path, options(counter, individual(results=SUMMARIZE)), model)
     assert shown(history.path, bodies)[3] == (
         "[Summary of a longer text; recall_history e3 returns all of it.]\nIt worked."
@@ -239,8 +238,8 @@ async def test_a_summary_takes_the_contents_place(counter: TokenCounter):
 
 async def test_a_summary_that_fails_leaves_the_beginning(counter: TokenCounter):
     history = steps(3)
-    answers = Summariser([ModelError("The service is down.", status=500), "Fine."])
-    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), answers)
+    answers: list[Answer] = [ModelError("The service is down.", status=500), "Fine."]
+    bodies = await run(history.path, options(counter, individual(recent=2, results=SUMMARIZE)), summariser(*answers))
     found = shown(history.path, bodies)
     assert len(found[3].partition("…")[0]) == 200
     assert found[5].endswith("Fine.")
@@ -250,25 +249,18 @@ async def test_a_summary_that_fails_leaves_the_beginning(counter: TokenCounter):
 
 
 async def test_a_profile_of_its_own_writes_the_summaries_of_a_pass(counter: TokenCounter):
-    asked: list[Request] = []
-
-    async def ask(request: Request) -> AsyncIterator[ModelEvent]:
-        asked.append(request)
-        yield Started(Usage(input_tokens=10))
-        yield BlockClosed(0, Text("From the small model."))
-        yield Finished("end_turn", Usage(input_tokens=10, output_tokens=5))
-
+    writer = summariser("From the small model.")
     small = replace(MODEL, id="small", input_usd=0.0, output_usd=0.0)
-    profiles = {"small": ProfileModel(ask, OtherModel(small, 100_000, 1.0))}
+    profiles = {"small": ProfileModel(writer.stream, OtherModel(small, 100_000, 1.0))}
     operation = {"operation": "summarize", "params": {"apiProfile": "small", "customPrompt": "In one line:"}}
     given = options(counter, individual(results=operation), profiles=profiles.get)
-    usual = Summariser()
+    usual = summariser()
     bodies = await run(steps().path, given, usual)
     assert usual.requests == []
-    assert len(asked) == 8
-    assert "In one line:" in str(asked[0].messages)
+    assert len(writer.requests) == 8
+    assert "In one line:" in str(writer.requests[0].messages)
     assert "From the small model." in shown(steps().path, bodies)[3]
-    unknown = await run(steps().path, options(counter, individual(results=operation)), Summariser(["Short."]))
+    unknown = await run(steps().path, options(counter, individual(results=operation)), summariser("Short."))
     last = unknown[-1]
     assert isinstance(last, Mask)
     assert last.figures.remarks == ("There is no profile “small”; the usual model was asked.",)
@@ -276,7 +268,7 @@ async def test_a_profile_of_its_own_writes_the_summaries_of_a_pass(counter: Toke
 
 async def test_a_batch_summary_keeps_its_ends_and_whole_pairs(counter: TokenCounter):
     history = steps()
-    model = Summariser(["What was done."])
+    model = summariser("What was done.")
     bodies = await run(history.path, options(counter, batch(keepFirst=2, keepLast=3, maxTokens=400)), model)
     (condense,) = bodies
     assert isinstance(condense, Condense)
@@ -300,7 +292,7 @@ async def test_a_batch_summary_carries_the_open_request_commands_and_pins(counte
         history.call(f"c{number}")
         history.result(f"c{number}", content=LONG)
     history.add(Pinned(5))
-    bodies = await run(history.path, options(counter, batch(keepFirst=0)), Summariser(["Short."]))
+    bodies = await run(history.path, options(counter, batch(keepFirst=0)), summariser("Short."))
     (condense,) = bodies
     assert isinstance(condense, Condense)
     text = str(condense.summary)
@@ -315,7 +307,7 @@ async def test_a_batch_summary_that_is_not_smaller_changes_nothing(counter: Toke
         await run(
             history.path,
             options(counter, individual(recent=0, results=cut(maxChars=1)), batch(keepFirst=0)),
-            Summariser(["a far longer answer than all that was said " * 50]),
+            summariser("a far longer answer than all that was said " * 50),
         )
     assert caught.value.body.cost_usd
 
@@ -325,7 +317,7 @@ async def test_a_batch_that_fails_keeps_what_earlier_passes_did(counter: TokenCo
     bodies = await run(
         history.path,
         options(counter, individual(results=cut(maxLines=8)), batch()),
-        Summariser([ModelError("The service is down.", status=500)]),
+        summariser(ModelError("The service is down.", status=500)),
     )
     assert [type(body) for body in bodies] == [Mask]
     assert [one.error for one in metrics(bodies)] == ["", "The service is down."]
@@ -390,7 +382,7 @@ async def test_without_summaries_preparing_is_all_there_is_to_do(counter: TokenC
     plan = SmartStrategy().prepare(now, given)
     assert plan.preview.model_calls == 0
     assert plan.bodies == await SmartStrategy().perform(
-        plan, now, Summariser([ModelError("no")]).services(counter), given
+        plan, now, services_for(summariser(ModelError("no")), counter), given
     )
 
 
@@ -400,8 +392,8 @@ async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCou
     now = inputs(history.path, counter)
     plan = SmartStrategy().prepare(now, given)
     assert (plan.preview.model_calls, plan.bodies) == (8, ())
-    model = Summariser(["word " * 50])
-    bodies = await SmartStrategy().perform(plan, now, model.services(counter), given)
+    model = summariser("word " * 50)
+    bodies = await SmartStrategy().perform(plan, now, services_for(model, counter), given)
     last = bodies[-1]
     assert isinstance(last, Mask)
     assert abs(last.figures.tokens_after - plan.preview.tokens_after) < 30
@@ -417,7 +409,7 @@ async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs
 async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
     history = steps(3)
     bodies = await run(
-        history.path, options(counter, individual(recent=4, results=SUMMARIZE)), Summariser([Restart("ok")])
+        history.path, options(counter, individual(recent=4, results=SUMMARIZE)), summariser(Reply("ok", void="void"))
     )
     (only,) = metrics(bodies)
     assert only.cost_usd is not None

@@ -30,7 +30,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Truncation
 from tests.support.api_rules import violations
 from tests.support.conversations import KINDS, entries
-from tests.support.fake_summariser import Summariser, inputs
+from tests.support.reductions import inputs, services_for, summariser
 
 PROVIDER, MODEL = "anthropic", "model-a"
 WAYS = [("native", ""), ("lossless", ""), ("truncation", "")]
@@ -42,7 +42,7 @@ async def reduced(path: tuple[Entry, ...], way: str, preset: str) -> tuple[Entry
     options = StrategyOptions(COUNTER, preset=preset or "balanced")
     now = inputs(path, COUNTER, window=1_000_000)
     try:
-        bodies = await Runner(built_in()).run(now, Summariser().services(COUNTER), options, way)
+        bodies = await Runner(built_in()).run(now, services_for(summariser(), COUNTER), options, way)
     except CondenseRefused:
         return None
     assert bodies

@@ -16,8 +16,8 @@ from roo_tui.domain.blocks import Text, ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, Pinned, UserMessage
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.markers import Mask, Truncation
-from tests.support.fake_summariser import inputs
 from tests.support.histories import History
+from tests.support.reductions import inputs
 
 LONG = "some words of a long output, line after line\n" * 30
 

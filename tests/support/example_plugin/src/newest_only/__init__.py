@@ -48,7 +48,7 @@ class NewestOnly:
 
 
 class HalfWindow:
-    """A condense stops at half of the window unless somebody said otherwise."""
+    """A condense stops at half of the window unless a setting says otherwise."""
 
     def resolve(self, inputs: ReductionInput, strategy_id: str, thresholds: Thresholds) -> Thresholds:
         return thresholds.over(Thresholds(stop_tokens=inputs.limits.window // 2))
