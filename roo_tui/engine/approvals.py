@@ -16,7 +16,7 @@ _HARMLESS = {Effect.TODO, Effect.ASK, Effect.FINISH}
 
 
 def approval_key(plan: CallPlan) -> str:
-    """Return what “always” covers for the rest of the task: every call of this effect, but only this exact command."""
+    """Return what “always” covers for the rest of the task: every call of this effect; of commands, only this one."""
     return f"command:{plan.title}" if plan.effect is Effect.COMMAND else plan.effect.value
 
 

@@ -81,7 +81,7 @@ class Engine:
         )
         self.read = Reader(self._runtime, lambda: self._session)
 
-    # Life.
+    # Start and end.
 
     async def start(self) -> None:
         """Load what tasks need. Await it before any other command."""
@@ -355,7 +355,7 @@ class Engine:
             await self._session.gauge.refresh()
         self._header_changed()
 
-    # Inside.
+    # Internal.
 
     def _open(self) -> Session:
         if self._session is None:

@@ -31,7 +31,7 @@ class Output(Protocol):
     """Gets every event in order, then the end once."""
 
     def event(self, event: Event) -> None:
-        """Print what an event is worth."""
+        """Print an event, if this kind of output shows it."""
         ...
 
     def end(self, record: Record) -> None:
