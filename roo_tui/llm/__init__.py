@@ -1,11 +1,11 @@
-"""Models: the protocol, one adapter for each provider, retries, and what is known of each model.
+"""Models: the protocol, one adapter per provider, retries, and the catalog of known models.
 
 Start with `protocol.Model`. Nothing here imports a provider's SDK before the first call.
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # settings import this room's options before the first frame: what else is here loads when it is used
+if TYPE_CHECKING:  # The settings import this room's options before the first frame; the rest loads when it is used.
     from roo_tui.llm.catalog import Catalog
     from roo_tui.llm.options import Profile
     from roo_tui.llm.protocol import Model
@@ -14,9 +14,9 @@ __all__ = ["build"]
 
 
 def build(profile: "Profile", *, key: str, catalog: "Catalog", demo_speed: float | None = None) -> "Model":
-    """Return the model of a profile. `demo_speed` is tokens per second, 0 for no waiting; other providers ignore it.
+    """Return the model of a profile. `demo_speed` is tokens per second, 0 for no delay; other providers ignore it.
 
-    An empty `key` is no error here: the first call raises `MissingKey`, which says where a key can be put.
+    An empty `key` is accepted here; the first call then raises `MissingKey`, which says where to put a key.
 
     Raises:
         SettingsError: the profile's provider is unknown.
@@ -35,5 +35,5 @@ def build(profile: "Profile", *, key: str, catalog: "Catalog", demo_speed: float
             return DemoModel(info, speed=SPEED if demo_speed is None else demo_speed)
         case _:
             raise SettingsError(
-                f"The profile {profile.name} has the provider “{profile.provider}”; valid are anthropic and demo."
+                f"Profile “{profile.name}” has the unknown provider “{profile.provider}”; use anthropic or demo."
             )

@@ -1,19 +1,19 @@
 """Claude models through the official SDK.
 
-The SDK does connection, headers and event decoding; its retries are off (`retry.py` does them, visibly). Bodies are
-encoded by us in a thread and events are read raw, so that nothing large is handled on the event loop and blocks this
-program does not know stay exactly as they came.
+The SDK handles the connection, headers and event decoding. Its own retries are off: `retry` does them, visibly. Bodies
+are encoded in a thread, and events are read raw. So nothing large is processed on the event loop, and blocks of unknown
+types stay exactly as they arrived.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui.domain.requests import ModelEvent, ModelInfo, Request
 from roo_tui.llm import anthropic_errors, keys
-from roo_tui.llm.anthropic_stream import AnswerAssembler
+from roo_tui.llm.anthropic_stream import AnswerAssembler, Json
 from roo_tui.llm.anthropic_wire import count_body, message_body
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ log = logging.getLogger(__name__)
 IDLE_TIMEOUT_S = 120.0
 _CONNECT_TIMEOUT_S = 10.0
 _COUNT_TIMEOUT_S = 10.0
-# How long the connection may take to end after the answer did, so that it can be used again.
+# How long to wait, after the answer's last event, for the response to end so that its connection can be reused.
 _DRAIN_S = 0.5
-_JSON = {"Content-Type": "application/json"}
+_HEADERS = {"Content-Type": "application/json"}
 
 
 class AnthropicModel:
-    """One Claude model (or whatever answers at `base_url` in the same way).
+    """One Claude model, or another model with the same API at `base_url`.
 
-    A stream that sends nothing, not even a ping, for `idle_timeout_s` seconds is given up as a retryable error.
+    A stream that sends nothing, not even a ping, for `idle_timeout_s` seconds fails with a retryable error.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class AnthropicModel:
 
     @property
     def info(self) -> ModelInfo:
-        """Window, prices and abilities as far as they are known."""
+        """The model's window, prices and capabilities, as far as they are known."""
         return self._info
 
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        """Stream one answer; makes exactly one attempt (see `protocol.Model`)."""
+        """Stream one answer in exactly one attempt (see `protocol.Model`)."""
         body = await asyncio.to_thread(message_body, request, self._info)
         answer = AnswerAssembler(self._info.provider, self._info.id)
         try:
@@ -65,7 +65,7 @@ class AnthropicModel:
         yield answer.end()
 
     async def count_tokens(self, request: Request) -> int | None:
-        """Return the provider's own count of the request's prompt, None where it cannot be had. Never raises."""
+        """Return the provider's count of the prompt's tokens, None if it cannot be obtained. Never raises."""
         try:
             client = await self._connected()
             from anthropic.types import MessageTokensCount
@@ -75,20 +75,20 @@ class AnthropicModel:
                 "/v1/messages/count_tokens",
                 cast_to=MessageTokensCount,
                 content=body,
-                options={"headers": _JSON, "timeout": _COUNT_TIMEOUT_S},
+                options={"headers": _HEADERS, "timeout": _COUNT_TIMEOUT_S},
             )
             return int(counted.input_tokens)
         except Exception as error:
-            log.info("the provider did not count: %r", error)
+            log.info("the provider could not count the prompt: %r", error)
             return None
 
     async def warm_up(self) -> None:
-        """Load the SDK, off the event loop. Never raises: what is wrong is told by the first request."""
+        """Load the SDK in a thread. Never raises; the first request reports what is wrong."""
         with suppress(Exception):
             await self._connected()
 
     async def close(self) -> None:
-        """Give back the connections; the next call opens new ones."""
+        """Close the connections; the next call opens new ones."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
@@ -112,11 +112,11 @@ class AnthropicModel:
         )
 
 
-async def _raw_events(client: "AsyncAnthropic", body: bytes) -> AsyncGenerator[dict[str, Any], None]:
-    """Yield each event's JSON up to the last; the connection is given back or closed whatever happens.
+async def _raw_events(client: "AsyncAnthropic", body: bytes) -> AsyncGenerator[Json, None]:
+    """Yield the JSON of each event up to the last. The connection is always released or closed.
 
     Raises:
-        ModelError: the provider sent an error instead of going on.
+        ModelError: the provider sent an error event.
     """
     from anthropic import AsyncStream
     from anthropic.types import Message, RawMessageStreamEvent
@@ -125,7 +125,7 @@ async def _raw_events(client: "AsyncAnthropic", body: bytes) -> AsyncGenerator[d
         "/v1/messages",
         cast_to=Message,
         content=body,
-        options={"headers": _JSON},
+        options={"headers": _HEADERS},
         stream=True,
         stream_cls=AsyncStream[RawMessageStreamEvent],
     )

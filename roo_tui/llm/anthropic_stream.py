@@ -1,4 +1,4 @@
-"""From the raw events of a Messages API stream to model events."""
+"""Translates the raw events of a Messages API stream into model events."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,27 +10,27 @@ from roo_tui.domain.errors import ModelError
 from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finished, ModelEvent, Started
 from roo_tui.domain.usage import Usage
 
-Event = Mapping[str, Any]
+Json = Mapping[str, Any]
 
-# Endings that may cut a call's input in the middle.
+# Stop reasons that may cut a call's input in the middle.
 _CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block as far as it has come: `start` is its first event's block, `parts` the text or JSON since."""
+    """A block still being streamed: `start` is the block of its first event, `parts` the text or JSON since then."""
 
     type: Literal["text", "thinking", "tool_use", "other"]
-    start: Mapping[str, Any]
+    start: Json
     parts: list[str] = field(default_factory=list)
     signature: str = ""
 
 
 class AnswerAssembler:
-    """One answer under way. Give it every event in order, then ask for its end.
+    """Assembles one answer: pass every event to `take` in order, then call `end`.
 
-    A call whose input is no JSON object is never closed: where the answer was cut by a limit it ends without that
-    call, otherwise `end` raises.
+    A call whose input is not a JSON object is never closed. If a limit cut the answer, the answer ends without that
+    call; otherwise `end` raises.
     """
 
     def __init__(self, provider: str, model: str) -> None:
@@ -43,8 +43,8 @@ class AnswerAssembler:
         self._broken_input = ""
         self._stopped = False
 
-    def take(self, event: Event) -> Iterator[ModelEvent]:
-        """Yield what the event means; events of unknown types mean nothing."""
+    def take(self, event: Json) -> Iterator[ModelEvent]:
+        """Yield the model events for a raw event; unknown types yield none."""
         match event["type"]:
             case "message_start":
                 self._count(event["message"].get("usage"))
@@ -62,14 +62,14 @@ class AnswerAssembler:
                 self._stopped = True
 
     def end(self) -> Finished:
-        """Return the last event.
+        """Return the last model event.
 
         Raises:
-            ModelError: retryable; the stream was cut short, or a call's input was no JSON object.
+            ModelError: retryable; the stream was cut short, or a call's input was not a JSON object.
         """
         if not self._stopped or not self._stop_reason:
             raise ModelError(
-                "The answer broke off before its end. Send the message again, or wait for the next attempt.",
+                "The answer was cut off. Send the message again, or wait for the next attempt.",
                 code="incomplete_stream",
                 retryable=True,
             )
@@ -82,7 +82,7 @@ class AnswerAssembler:
             )
         return Finished(self._stop_reason, self._usage_so_far())
 
-    def _start(self, index: int, block: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    def _start(self, index: int, block: Json) -> Iterator[ModelEvent]:
         kind = block["type"]
         opened = _OpenBlock(kind if kind in ("text", "thinking", "tool_use") else "other", block)
         self._open[index] = opened
@@ -94,7 +94,7 @@ class AnswerAssembler:
             opened.parts.append(first)
             yield BlockDelta(index, first)
 
-    def _add(self, index: int, delta: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    def _add(self, index: int, delta: Json) -> Iterator[ModelEvent]:
         block = self._open[index]
         match delta["type"]:
             case "text_delta":
@@ -137,8 +137,8 @@ class AnswerAssembler:
                 payload = {**start, "input": _object(text)} if text else dict(start)
                 return Opaque(self._provider, self._model, payload)
 
-    def _count(self, usage: Mapping[str, Any] | None) -> None:
-        """Later figures replace earlier ones (they are totals); what is left out or null stays as it was."""
+    def _count(self, usage: Json | None) -> None:
+        """Replace earlier figures, since all are totals; a missing or null figure keeps its value."""
         for name, value in (usage or {}).items():
             if isinstance(value, int):
                 self._usage[name] = value
@@ -153,8 +153,8 @@ class AnswerAssembler:
         )
 
 
-def _object(text: str) -> dict[str, Any]:
-    value = json.loads(text)
+def _object(text: str) -> Json:
+    value: object = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value

@@ -1,4 +1,4 @@
-"""From a request to the JSON body of the Messages API."""
+"""Builds the JSON body of a Messages API call from a request."""
 
 import json
 from collections.abc import Mapping
@@ -11,20 +11,21 @@ from roo_tui.plain_text import well_formed
 Json = dict[str, Any]
 
 _BREAKPOINT = {"type": "ephemeral"}
-# The API refuses breakpoints on thinking; on blocks that only it understands nothing is added.
+# The API refuses breakpoints on thinking blocks. Opaque blocks are sent back unchanged.
 _CACHEABLE = frozenset({"text", "image", "tool_use", "tool_result"})
 
 
 def message_body(request: Request, info: ModelInfo) -> bytes:
     """Return the UTF-8 body of a streamed `POST /v1/messages`.
 
-    Up to four cache breakpoints: the last tool, the last system part, the last block of the two newest user messages.
+    It has up to four cache breakpoints: the last tool, the last system part, and the last block of each of the two
+    newest user messages.
     """
     body = _prompt(request, info)
     body["max_tokens"] = request.max_output
     body["stream"] = True
     if request.temperature is not None and "thinking" not in body:
-        # A thinking model takes no temperature but its own.
+        # The API accepts no temperature together with thinking.
         body["temperature"] = request.temperature
     return _encoded(body)
 
@@ -59,7 +60,7 @@ def _message(message: Message, info: ModelInfo) -> Json:
 
 
 def _block(block: Block, info: ModelInfo) -> Json | None:
-    """Return the block as the API wants it, None for what may not be sent to this model."""
+    """Return the block in the API's form, None if it may not be sent to this model."""
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
@@ -97,7 +98,7 @@ def _add_breakpoints(tools: list[Json], system: list[Json], messages: list[Json]
 
 
 def _encoded(body: Json) -> bytes:
-    # Message by message: the encoder holds the interpreter lock, and other threads must get their turn in between.
+    # Message by message, because the encoder holds the interpreter lock and other threads must run in between.
     rest = {name: value for name, value in body.items() if name != "messages"}
     messages = ",".join(_json(message) for message in body["messages"])
     return f'{_json(rest)[:-1]},"messages":[{messages}]}}'.encode()

@@ -1,4 +1,4 @@
-"""What is known of models: windows, prices, abilities. The table is `data/models.toml`; the settings may correct it."""
+"""The catalog of models: windows, prices and capabilities, from `data/models.toml` and from the settings."""
 
 import dataclasses
 import re
@@ -19,22 +19,22 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Known models by provider and id, and facts of the settings by id."""
+    """Known models by provider and id, and model facts from the settings by id."""
 
     providers: Mapping[str, Table]
     facts: Mapping[str, ModelFacts]
 
     @classmethod
     def load(cls, facts: Mapping[str, ModelFacts] | None = None) -> "Catalog":
-        """Read the shipped table; each of the `facts` beats what it says of the model."""
+        """Read the shipped table; `facts` from the settings take precedence over it."""
         text = (resources.files("roo_tui") / "data" / "models.toml").read_text(encoding="utf-8")
         return cls(tomllib.loads(text), dict(facts or {}))
 
     def info(self, provider: str, model_id: str) -> ModelInfo:
-        """Return what is known; an unknown model gets its provider's defaults, no price, and `known=False`.
+        """Return what is known of a model; an unknown one gets its provider's defaults, no price and `known=False`.
 
-        A dated id means its model. A price of the settings holds for prompts of every length, so that the table's
-        tiers give way to it.
+        An id with a date finds the entry without it. A price from the settings applies to prompts of every length and
+        replaces the table's price tiers.
         """
         table = self.providers.get(provider, {})
         models = table.get("models", {})

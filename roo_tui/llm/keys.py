@@ -1,4 +1,4 @@
-"""Where API keys come from: the environment, else a file only its owner can read. A key is never logged or shown."""
+"""Finds API keys: in the environment, else in a file that only its owner can read. Keys are never logged or shown."""
 
 import os
 import stat
@@ -13,12 +13,12 @@ _VARIABLES = {"anthropic": "ANTHROPIC_API_KEY"}
 
 
 def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: Path | None = None) -> str:
-    """Return the provider's key, "" if there is none (or it needs none).
+    """Return the provider's key, empty if there is none or the provider needs none.
 
-    The key file is TOML, one line a provider: `anthropic = "…"`.
+    The key file is TOML with one line per provider: `anthropic = "…"`.
 
     Raises:
-        MissingKey: the key file is readable by others, or is not TOML.
+        MissingKey: others can read the key file, or it is not valid TOML.
     """
     if provider not in _VARIABLES:
         return ""
@@ -28,11 +28,11 @@ def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: P
 
 
 def missing_key(provider: str) -> MissingKey:
-    """Return the error that says where the provider's key can be put."""
+    """Return the error that says where to put the provider's key."""
     return MissingKey(
-        f"No API key for {provider} was found. Set the environment variable {_VARIABLES[provider]}, or write the line "
-        f'{provider} = "YOUR KEY" into {paths.key_file()} and make it readable by you alone (chmod 600). '
-        "Without a key, --demo shows everything offline.",
+        f"roo-tui found no API key for {provider}. Set the environment variable {_VARIABLES[provider]}, or write the "
+        f'line {provider} = "YOUR KEY" into {paths.key_file()} and make the file readable by you alone (chmod 600). '
+        "To try roo-tui without a key, start it with --demo.",
         code="missing_key",
     )
 
@@ -42,16 +42,16 @@ def _from_file(provider: str, file: Path) -> str:
         with file.open("rb") as opened:
             if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o077:
                 raise MissingKey(
-                    f"The key file {file} can be read by others and is not used. Run: chmod 600 {file}",
+                    f"The key file {file} is not used because others can read it. Run: chmod 600 {file}",
                     code="unsafe_key_file",
                 )
             keys = tomllib.load(opened)
     except FileNotFoundError:
         return ""
     except (OSError, ValueError):
-        # The file's text is not repeated: it holds keys.
+        # The parser's message may quote the file, which holds keys.
         raise MissingKey(
-            f'The key file {file} cannot be read as TOML. Each line is to read like: {provider} = "YOUR KEY"',
+            f'The key file {file} is not valid TOML. Write each line like this: {provider} = "YOUR KEY"',
             code="unreadable_key_file",
         ) from None
     value = keys.get(provider, "")

@@ -1,4 +1,4 @@
-"""Settings of models: profiles say which model answers and how it is reached, model facts what it holds and costs."""
+"""Settings of models: profiles (which model, at which address) and model facts (its limits and prices)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,31 +11,31 @@ _PRICE_RANGE = (0.0, 10_000.0)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One model with its connection. Keys are never part of a profile. `name` is the profile's name in the settings."""
+    """One model with its connection. API keys are never part of a profile. `name` is its name in the settings."""
 
     name: str
     provider: str = setting(
         "anthropic",
         title="Provider",
-        sentence="Which provider's interface the model uses; demo is offline and scripted.",
+        sentence="The provider whose API the model uses; demo is offline and scripted.",
         choices=("anthropic", "demo"),
     )
     model: str = setting(
         "claude-sonnet-5-5",
         title="Model",
-        sentence="The model's id, as its provider writes it.",
+        sentence="The model's id, spelled as the provider spells it.",
         filled=True,
     )
     base_url: str = setting(
         "",
         title="Base URL",
-        sentence="The provider's address; blank uses the official one.",
+        sentence="The provider's address; empty uses the official one.",
         url=True,
     )
     window: int = setting(
         0,
         title="Context window",
-        sentence="How much the model can read at once; 0 uses what is known of the model.",
+        sentence="How many tokens the model can read at once; 0 uses the known window of the model.",
         unit="tokens",
         range=(1_000, 100_000_000),
         also=(0,),
@@ -43,7 +43,7 @@ class Profile:
     max_output: int = setting(
         0,
         title="Longest answer",
-        sentence="The most one answer may take. It is reserved in the context window. 0 uses the model's own limit.",
+        sentence="The most tokens one answer may have, reserved in the context window; 0 uses the model's limit.",
         unit="tokens",
         range=(1, 10_000_000),
         also=(0,),
@@ -64,29 +64,29 @@ class Profile:
     temperature: float | None = setting(
         None,
         title="Temperature",
-        sentence="How freely the model chooses its words; not set uses the provider's default.",
+        sentence="How much the model's answers vary; not set uses the provider's default.",
         range=(0.0, 2.0),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model holds, costs and can do, by its id; what is not set is taken from the built-in table.
+    """A model's limits, prices and capabilities; what is not set comes from the built-in table.
 
-    The fields bear the names that they fill in `ModelInfo`.
+    Each field has the name of the `ModelInfo` field that it sets.
     """
 
     window: int | None = setting(
         None,
         title="Context window",
-        sentence="How much the model can read at once.",
+        sentence="How many tokens the model can read at once.",
         unit="tokens",
         range=(1_000, 100_000_000),
     )
     max_output: int | None = setting(
         None,
         title="Longest answer",
-        sentence="The most one answer may take.",
+        sentence="The most tokens one answer may have.",
         unit="tokens",
         range=(1, 10_000_000),
     )

@@ -1,4 +1,4 @@
-"""Trying again after failures that may pass, where everyone can see it."""
+"""Retries transient failures, visibly."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -17,7 +17,7 @@ OnWait = Callable[[int, int, float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """An attempt failed and its answer so far is void. `attempt` is the number of the one that follows (from 2)."""
+    """An attempt failed; discard what it streamed. `attempt` is the number of the next one, from 2."""
 
     attempt: int
     reason: str
@@ -30,14 +30,14 @@ async def with_retries(
     waits: Sequence[float] = WAITS_S,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[ModelEvent | Restarted, None]:
-    """Stream one answer, from the start again after each retryable failure; one attempt more than there are `waits`.
+    """Stream one answer, starting over after each retryable failure.
 
-    Waits are seconds; a longer wish of the provider is kept up to `LONGEST_WAIT_S`. While it waits, `on_wait(attempt,
-    of, seconds, reason)` is called about once a second with the attempt to come, the most attempts there can be and the
-    seconds left; at last with 0.
+    There is one attempt more than there are `waits` (seconds). A longer wait that the provider asks for is respected up
+    to `LONGEST_WAIT_S`. During a wait, `on_wait(attempt, attempts, seconds, reason)` is called about once a second
+    with the number of the next attempt, the number of all attempts and the seconds left; the last call has 0.
 
     Raises:
-        ModelError: not retryable, or the last attempt failed too.
+        ModelError: the failure is not retryable, or the last attempt failed too.
     """
     attempts = len(waits) + 1
     for attempt, wait_s in enumerate((*waits, None), start=1):
@@ -50,9 +50,9 @@ async def with_retries(
         except ModelError as error:
             if not error.retryable or wait_s is None:
                 raise
-            reason, wished_s = str(error), error.retry_after_s or 0.0
+            reason, requested_s = str(error), error.retry_after_s or 0.0
         yield Restarted(attempt + 1, reason)
-        left_s = min(max(wait_s, wished_s), LONGEST_WAIT_S)
+        left_s = min(max(wait_s, requested_s), LONGEST_WAIT_S)
         while left_s > 0:
             on_wait(attempt + 1, attempts, left_s, reason)
             step_s = min(1.0, left_s)

@@ -1,8 +1,8 @@
-"""Signatures of source files: what a file defines, and where, without its bodies.
+"""Outlines of source files: what a file defines and at which lines, without the bodies.
 
-`outline` does the work on a text already read; `Outliner` does it in a process of its own, because parsing holds the
-interpreter's lock. `languages` says which files can be outlined; one query a language stands in `queries/`. The room
-reads no files: whoever calls it decides what may be read.
+`outline` works on a text already read. `Outliner` does the same in a separate process, because parsing holds the
+interpreter lock. `languages` says which files can be outlined; `queries/` has one query per language. This package
+reads no source files: its callers decide what may be read.
 """
 
 from roo_tui.outline.languages import language_of

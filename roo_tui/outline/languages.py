@@ -1,4 +1,4 @@
-"""Which grammar a file is read with, by the end of its name."""
+"""Maps file name extensions to grammars."""
 
 from pathlib import PurePosixPath
 
@@ -11,7 +11,7 @@ _ENDINGS = {
     "rust": "rs",
     "java": "java",
     "c": "c",
-    # Headers may be either language; the C++ grammar reads both.
+    # Headers may be C or C++; the C++ grammar reads both.
     "cpp": "cpp cc cxx h hh hpp hxx",
     "csharp": "cs",
     "ruby": "rb rake gemspec",
@@ -34,5 +34,5 @@ _LANGUAGES = {ending: language for language, endings in _ENDINGS.items() for end
 
 
 def language_of(path: str) -> str:
-    """Return the name of the grammar for a file, empty where there is none. Upper and lower case are the same."""
+    """Return the name of the grammar for a file, empty if there is none. The extension's case is ignored."""
     return _LANGUAGES.get(PurePosixPath(path.replace("\\", "/")).suffix.lower().removeprefix("."), "")

@@ -1,4 +1,4 @@
-"""Outlines from a process of its own: parsing holds the interpreter's lock, and a grammar that crashes ends only it."""
+"""Makes outlines in a separate process: parsing holds the interpreter lock, and a grammar may crash."""
 
 import asyncio
 import json
@@ -14,20 +14,20 @@ _LONGEST_ANSWER_BYTES = 16_000_000
 
 
 class Outliner:
-    """Outlines files one at a time in a process started at the first use; `close` ends it.
+    """Outlines files one at a time in a worker process, which the first call starts and `close` ends.
 
-    A file whose parsing takes longer than `timeout_s` or ends the process is left out; the next one gets a new process.
+    A file that takes longer than `timeout_s` or crashes the worker gets no outline; the next file gets a new worker.
     """
 
     def __init__(self, *, timeout_s: float = 5.0, command: tuple[str, ...] = ()) -> None:
-        # Without -P a file of the user's folder could stand in for a module.
+        # Without -P, a file in the user's folder could shadow a module.
         self._command = command or (sys.executable, "-P", "-m", "roo_tui.outline.worker")
         self._timeout_s = timeout_s
         self._process: Process | None = None
         self._one_at_a_time = asyncio.Lock()
 
     async def outline(self, path: str, text: str) -> str:
-        """Return the outline of a file's text as `signatures.outline` does; empty too where it could not be made."""
+        """Return the outline of a file's text as `signatures.outline` does; also empty if the worker failed."""
         if not language_of(path) or len(text) > LARGEST_CHARACTERS:
             return ""
         question = (await asyncio.to_thread(json.dumps, {"path": path, "text": text})).encode() + b"\n"
@@ -36,16 +36,16 @@ class Outliner:
                 answer = await asyncio.wait_for(self._exchange(question), self._timeout_s)
                 return str(json.loads(answer)["outline"])
             except (OSError, ValueError, TimeoutError) as error:
-                _log.warning("no outline of %s: %r", path, error)
+                _log.warning("could not outline %s: %r", path, error)
                 await self._stop()
                 return ""
             except BaseException:
-                # An answer to a question nobody waits for would be taken for the next one's.
+                # Otherwise the next call would read the answer to this one.
                 await self._stop()
                 raise
 
     async def close(self) -> None:
-        """End the process if there is one. It may be used again afterwards."""
+        """End the worker, if there is one. The next call starts a new one."""
         async with self._one_at_a_time:
             await self._stop()
 

@@ -1,15 +1,16 @@
-"""Definitions of a source file, one line each. CPU work that holds the interpreter's lock: see `outliner`."""
+"""Finds the definitions in a source file. This is CPU work that holds the interpreter lock: see `outliner`."""
 
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui.outline.languages import language_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
+    from tree_sitter_language_pack import SupportedLanguage
 
 LARGEST_CHARACTERS = 1_000_000
 _FEWEST_LINES = 4
@@ -19,9 +20,9 @@ _LONGEST_LINE = 200
 def outline(path: str, text: str) -> str:
     """Return what a file defines: `# name`, then `start--end | line` for each definition, a newline after every line.
 
-    Lines are 1-based and inclusive; the one shown holds the definition's name (annotations stand before it). Only
-    definitions of at least 4 lines, in order of their start, each range once. Empty where no grammar reads the file, it
-    defines nothing of that size, or it is longer than `LARGEST_CHARACTERS`.
+    Line numbers are 1-based and inclusive; the line shown is the one with the definition's name, below any annotations.
+    Only definitions of at least 4 lines are listed, by their start, each range once. The outline is empty if there is
+    no grammar for the file, it has no such definitions, or it is longer than `LARGEST_CHARACTERS`.
 
     Source: Roo Code's folded file context.
     """
@@ -39,16 +40,16 @@ def outline(path: str, text: str) -> str:
 
 
 @cache
-def _grammar(language: Any) -> "tuple[Parser, Query]":
+def _grammar(language: "SupportedLanguage") -> "tuple[Parser, Query]":
     from tree_sitter import Query
     from tree_sitter_language_pack import get_language, get_parser
 
-    words = resources.files("roo_tui.outline").joinpath("queries", f"{language}.scm").read_text("utf-8")
-    return get_parser(language), Query(get_language(language), words)
+    query = resources.files("roo_tui.outline").joinpath("queries", f"{language}.scm").read_text("utf-8")
+    return get_parser(language), Query(get_language(language), query)
 
 
 def _definitions(parser: "Parser", query: "Query", lines: list[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield first, last and shown row (0-based) of each definition, and of each heading up to the next one."""
+    """Yield the first, last and shown row (0-based) of each definition, and of each heading up to the next."""
     from tree_sitter import QueryCursor
 
     source = "\n".join(lines).encode(errors="replace")
@@ -64,13 +65,13 @@ def _definitions(parser: "Parser", query: "Query", lines: list[str]) -> Iterator
 
 
 def _last_row(node: "Node") -> int:
-    """A node that ends at the beginning of a row does not reach into it."""
+    """Return the last row of a node; one that ends at the start of a row does not include that row."""
     row, column = node.end_point
     return row - 1 if column == 0 and row > node.start_point[0] else row
 
 
 def _name_row(node: "Node") -> int:
-    # The name of a C type stands behind its body.
+    # A C typedef has its name after its body.
     fields = () if node.type == "type_definition" else ("name", "declarator")
     named = (node.child_by_field_name(field) for field in fields)
     return next((child.start_point[0] for child in named if child is not None), node.start_point[0])

@@ -1,4 +1,4 @@
-"""The process that outlines files: one JSON object a line on standard input, one a line as answer."""
+"""The worker process that outlines files: reads one JSON object per line, writes one per line."""
 
 import json
 import sys
@@ -7,10 +7,10 @@ from roo_tui.outline.signatures import outline
 
 
 def main() -> None:
-    """Answer until the input ends, which it does when the program that started this one is gone."""
+    """Answer requests until standard input ends, as it does when the parent process is gone."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        sys.stdout.write(json.dumps({"outline": outline(asked["path"], asked["text"])}) + "\n")
+        request = json.loads(line)
+        sys.stdout.write(json.dumps({"outline": outline(request["path"], request["text"])}) + "\n")
         sys.stdout.flush()
 
 

@@ -1,6 +1,6 @@
-"""What lasts: tasks and their entries in one SQLite file, file locks, checkpoints of the workspace, exchange formats.
+"""Persistence: tasks and their entries in one SQLite file, task locks, checkpoints of the workspace, exchange formats.
 
-Start with `tasks` (the store's methods); `database` owns the connection, `codec` turns entries into JSON and back.
+Start with `tasks` (the store's methods). `database` owns the connection; `codec` converts entries to JSON and back.
 """
 
 from roo_tui.store.lock import TaskLock

@@ -1,7 +1,7 @@
-"""Checkpoints: snapshots of the workspace's files in a shadow git repository, and the way back to them.
+"""Checkpoints: the workspace's files, stored in a shadow git repository and restored from it.
 
-Left out, and named as not restorable: ignored files (.gitignore), nested repositories, files over 10 MB and files that
-cannot be read. A snapshot is told by its git tree hash; the user's own repository is never looked into.
+Ignored files (.gitignore), nested repositories, files over 10 MB and unreadable files are left out and reported as not
+restorable. A checkpoint is identified by its git tree hash. The user's own repository is never read.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import stat
 from collections.abc import Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from roo_tui.domain.errors import CheckpointError
 from roo_tui.domain.views import FileChange
@@ -30,9 +30,9 @@ _JOURNAL = "restore.json"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The files of one moment.
+    """A checkpoint that was taken.
 
-    `files` changed since the snapshot before (none for the first); `skipped` are not in it.
+    `files` changed since the previous checkpoint (none for the first); `skipped` are not in it.
     """
 
     tree: str
@@ -43,9 +43,9 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did. `before` is the tree that takes it back, `after` the one that is there now.
+    """What a restore did. `before` is the tree from which it can be undone, `after` the tree of the files now.
 
-    `files` were written or deleted; `skipped` were left alone, since no snapshot holds what is in their place.
+    `files` were written or deleted. `skipped` were left alone, since no checkpoint has what is at their paths now.
     """
 
     before: str
@@ -55,9 +55,9 @@ class Restored:
 
 
 class Checkpoints:
-    """The snapshots of one workspace. `folder` holds the shadow repositories of all workspaces.
+    """The checkpoints of one workspace. `folder` holds the shadow repositories of all workspaces.
 
-    Every method but `available` raises `CheckpointError` where checkpoints are not available or git fails.
+    Every method but `available` raises `CheckpointError` if checkpoints are not available or git fails.
     """
 
     def __init__(self, workspace: Path, folder: Path) -> None:
@@ -66,20 +66,20 @@ class Checkpoints:
         self._git = ShadowGit(self._workspace, folder.resolve() / name, shutil.which("git") or "")
 
     def available(self) -> str:
-        """Return why there are no checkpoints here, or an empty text if there are."""
+        """Return why checkpoints are not available here, empty if they are."""
         if not self._git.program:
-            return "git was not found; install git to be able to rewind files."
+            return "git was not found. Install git to be able to rewind files."
         if Path.home().resolve().is_relative_to(self._workspace):
             return (
-                f"{self._workspace} holds the whole home directory, which is too large for checkpoints; start roo-tui "
-                "in a project's folder to be able to rewind files."
+                f"{self._workspace} contains your whole home directory, which is too large for checkpoints. Start "
+                "roo-tui in a project's folder to be able to rewind files."
             )
         if not self._workspace.is_dir():
             return f"{self._workspace} is not a folder."
         return ""
 
     async def snapshot(self) -> Snapshot:
-        """Keep the files as they are. If they are as in the newest snapshot, that one is returned."""
+        """Store the files as they are now. If nothing has changed, return the newest checkpoint."""
         self._require_available()
         async with self._git.session():
             await self._finish_interrupted_restore()
@@ -92,7 +92,7 @@ class Checkpoints:
             return Snapshot(tree, commit, tuple(change.path for change in changes), skipped)
 
     async def changes(self, from_tree: str, to_tree: str = "") -> tuple[FileChange, ...]:
-        """Return what must be done to get from one tree to another; an empty `to_tree` is the working files."""
+        """Return the changes that turn one tree into another; an empty `to_tree` means the working files."""
         self._require_available()
         async with self._git.session():
             await self._finish_interrupted_restore()
@@ -100,9 +100,9 @@ class Checkpoints:
             return tuple(_file_change(change) for change in await self._git.changes(from_tree, to_tree))
 
     async def preview(self, tree: str, last_tree: str = "") -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        """Return what restoring `tree` would do to the working files, and the paths that it cannot bring back.
+        """Return what restoring `tree` would do to the working files, and the paths that it cannot restore.
 
-        A file is in conflict if it differs from `last_tree`, the newest snapshot the agent's work made.
+        A file is in conflict if it differs from `last_tree`, the newest checkpoint of the agent's own work.
         """
         self._require_available()
         async with self._git.session():
@@ -114,12 +114,13 @@ class Checkpoints:
             return files, tuple(sorted({*skipped, *blocked, *await self._ignored()}))
 
     async def restore(self, tree: str, paths: Collection[str] | None = None) -> Restored:
-        """Bring the working files, or only those of `paths`, to the state of `tree`: all of them, or none.
+        """Restore the working files, or only `paths`, to the state of `tree`: all of them, or none.
 
-        Once begun it is finished, also if the caller is cancelled. Files created since go, deleted ones come back.
+        Files created since then are deleted, deleted ones are written again. A restore that has begun is finished even
+        if the caller is cancelled.
 
         Raises:
-            CheckpointError: a file could not be written (everything is as before), or the tree is not there.
+            CheckpointError: a file could not be written (nothing is changed), or the tree does not exist.
         """
         self._require_available()
         return await _uninterrupted(self._restore(tree, None if paths is None else frozenset(paths)))
@@ -140,7 +141,7 @@ class Checkpoints:
             return Restored(before, after, tuple(change.path for change in changes), blocked)
 
     async def _move(self, before: str, tree: str, changes: Sequence[TreeChange]) -> None:
-        """Apply the changes, or take back what was done of them."""
+        """Apply all changes; if one fails, undo those already applied."""
         back = [change.reversed() for change in changes]
         new = await self._git.stage(tree, changes, "new")
         old = await self._git.stage(before, back, "old")
@@ -153,8 +154,8 @@ class Checkpoints:
                 await asyncio.to_thread(apply, self._workspace, back, old)
             except OSError as second:
                 raise CheckpointError(
-                    f"The files could not be restored ({error}) and could not all be put back ({second}). Make the "
-                    "workspace writable; the next checkpoint then puts them back."
+                    f"The files could not be restored ({error}), and undoing the restore failed too ({second}). Make "
+                    "the workspace writable; the next checkpoint then undoes the rest."
                 ) from error
             journal.unlink()
             raise CheckpointError(
@@ -163,7 +164,7 @@ class Checkpoints:
         journal.unlink()
 
     async def _finish_interrupted_restore(self) -> None:
-        """Put back what a restore had changed when its process was killed; what was edited since stays."""
+        """Undo what a killed restore had changed; files edited since then stay as they are."""
         journal = self._git.folder / _JOURNAL
         try:
             before, tree, paths = json.loads(journal.read_text())
@@ -182,19 +183,20 @@ class Checkpoints:
             await asyncio.to_thread(apply, self._workspace, ours, staged)
         except OSError as error:
             raise CheckpointError(
-                f"A restore was interrupted and its files cannot be put back ({error}); make the workspace writable."
+                f"An earlier restore was interrupted and cannot be undone ({error}). Make the workspace writable and "
+                "try again."
             ) from error
         journal.unlink()
-        logger.warning("put back %d files of an interrupted restore", len(ours))
+        logger.warning("undid an interrupted restore; files written: %d", len(ours))
 
     async def _plan(self, working: str, tree: str) -> tuple[tuple[TreeChange, ...], tuple[str, ...]]:
-        """Return the changes from the working files to a tree, and apart from them the paths that must stay."""
+        """Return the changes from the working files to a tree, and the paths that must not be touched."""
         changes = await self._git.changes(working, tree)
         blocked = await asyncio.to_thread(blocked_paths, self._workspace, changes)
         return tuple(change for change in changes if change.path not in blocked), tuple(sorted(blocked))
 
     async def _working_tree(self) -> tuple[str, tuple[str, ...]]:
-        """Return the tree of the working files, which git then holds, and what is left out of it but not ignored."""
+        """Store the working files as a tree; return the tree, and the paths left out that are not ignored."""
         listed = await self._git.names("ls-files", "-z", "-t", "-o", "-m", "-d", "--exclude-standard")
         kept, gone, skipped = await asyncio.to_thread(_sorted_out, self._workspace, listed)
         if gone:
@@ -210,13 +212,13 @@ class Checkpoints:
     def _require_available(self) -> None:
         reason = self.available()
         if reason:
-            raise CheckpointError(f"There are no checkpoints here: {reason}")
+            raise CheckpointError(f"Checkpoints are not available: {reason}")
 
 
 def _sorted_out(root: Path, listed: list[bytes]) -> tuple[bytes, bytes, tuple[str, ...]]:
-    """Return what git shall take and what it shall forget, NUL-terminated, and the names of what is left out.
+    """Return the paths for git to add and those to remove, NUL-terminated, and the paths left out.
 
-    `listed` are names with the tags of `git ls-files -t`: `?` other, `C` changed, `R` removed.
+    `listed` are paths with the tags of `git ls-files -t`: `?` other, `C` changed, `R` removed.
     """
     removed = {item[2:] for item in listed if item.startswith(b"R ")}
     kept, gone, skipped = [], list(removed), []
@@ -225,12 +227,12 @@ def _sorted_out(root: Path, listed: list[bytes]) -> tuple[bytes, bytes, tuple[st
         if name.endswith("/"):
             skipped.append(name)
             continue
-        verdict = "gone" if _is_behind_link(root, name) else _verdict(root / name)
-        if verdict == "keep":
+        treatment = "gone" if _is_behind_link(root, name) else _treatment(root / name)
+        if treatment == "keep":
             kept.append(path)
         else:
             gone.append(path)
-        if verdict == "skip":
+        if treatment == "skip":
             skipped.append(name)
     return b"".join(path + b"\0" for path in kept), b"".join(path + b"\0" for path in gone), tuple(sorted(skipped))
 
@@ -239,7 +241,7 @@ def _is_behind_link(root: Path, name: str) -> bool:
     return any((root / parent).is_symlink() for parent in Path(name).parents if parent.parts)
 
 
-def _verdict(path: Path) -> Literal["keep", "gone", "skip"]:
+def _treatment(path: Path) -> Literal["keep", "gone", "skip"]:
     try:
         status = path.lstat()
     except OSError:
@@ -261,8 +263,8 @@ def _file_change(change: TreeChange, *, conflict: bool = False) -> FileChange:
     return FileChange(change.path, action, change.added, change.removed, conflict)
 
 
-async def _uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of the work; a cancelled caller is let go only when the work is done."""
+async def _uninterrupted(work: Coroutine[object, None, T]) -> T:
+    """Return the result of the work. If the caller is cancelled, the cancellation waits until the work is done."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

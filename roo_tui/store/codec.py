@@ -1,13 +1,13 @@
-"""Entry bodies as JSON: every field of the domain's dataclasses by its own name.
+"""Encodes entry bodies as JSON, with the field names of the domain's dataclasses, and decodes them.
 
-JSON cannot hold lone surrogates, so they are stored as U+FFFD. Whatever cannot be understood is read as `Unknown`.
+JSON cannot hold lone surrogates, so they are stored as U+FFFD. A body that cannot be decoded becomes `Unknown`.
 """
 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui.domain.entries import Body, Unknown
 from roo_tui.plain_text import well_formed
@@ -30,12 +30,12 @@ def encode(body: Body) -> str:
 
 
 def decode(text: str, version: int = PAYLOAD_VERSION) -> Body:
-    """Return the body that `encode` wrote; never raises.
+    """Return the body that `encode` wrote. Never raises.
 
-    A newer `version`, an unknown kind and text that is no body of this version give `Unknown`.
+    A newer `version`, an unknown kind, or text that is not a valid body gives `Unknown`.
     """
     if version <= PAYLOAD_VERSION:
-        # Called for every entry of a task: even an import that has been done costs here. The error is a ValueError.
+        # Called for every entry of a task, so that even a repeated import would cost time. Its error is a ValueError.
         with suppress(ValueError):
             return _adapter().validate_json(text)
     from pydantic_core import from_json
@@ -51,11 +51,11 @@ def decode(text: str, version: int = PAYLOAD_VERSION) -> Body:
 def _adapter() -> "TypeAdapter[Body]":
     from pydantic import ConfigDict, TypeAdapter
 
-    # Models write NaN and Infinity into tool inputs; JSON's null would change them.
+    # Models write NaN and Infinity into tool inputs; null would change them.
     return TypeAdapter(Body, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
-def _well_formed(value: Any) -> Any:
+def _well_formed(value: object) -> object:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Mapping):

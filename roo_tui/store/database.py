@@ -1,6 +1,6 @@
-"""The SQLite file: one connection, owned by one thread; migrations; errors in words a person can act on.
+"""The SQLite file: one connection owned by one thread, migrations, and errors that tell the user what to do.
 
-Write-ahead log with `synchronous = FULL`: what was committed survives a killed process and a power cut.
+It uses a write-ahead log with `synchronous = FULL`: commits survive a killed process and a power cut.
 """
 
 import asyncio
@@ -25,25 +25,25 @@ _BUSY_MS = 10_000
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
     sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable, or set ROO_TUI_HOME",
-    sqlite3.SQLITE_PERM: "it may not be opened; check the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "opening it is not permitted; check the permissions of the file and its folder",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that its folder exists and is writable, or set ROO_TUI_HOME",
-    sqlite3.SQLITE_BUSY: "another program is keeping it busy; close that program and try again",
-    sqlite3.SQLITE_LOCKED: "another program is keeping it busy; close that program and try again",
+    sqlite3.SQLITE_BUSY: "another program is using it; close that program and try again",
+    sqlite3.SQLITE_LOCKED: "another program is using it; close that program and try again",
     sqlite3.SQLITE_IOERR: "reading or writing it failed; check the disk and its free space",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away to start with an empty one, or bring back a copy",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; restore a backup, or move it away to start with an empty one",
     sqlite3.SQLITE_NOTADB: "it is not a roo-tui database; move it away to start with an empty one",
-    sqlite3.SQLITE_TOOBIG: "a text is too large to be stored (more than 1 GB)",
+    sqlite3.SQLITE_TOOBIG: "a text is too large to store (more than 1 GB)",
 }
 
 
 class Database:
-    """A connection on its own thread. Every access is a function of the connection, run there one at a time."""
+    """A connection on its own thread, which runs functions of the connection one at a time."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, creating it and its folder, and bring it to the newest version.
+        """Open the file, created with its folder if needed, and migrate it to the newest version.
 
         Raises:
-            StoreError: it cannot be opened or written, is damaged, or was written by a newer roo-tui.
+            StoreError: the file cannot be opened or written, is damaged, or was written by a newer roo-tui.
         """
         self.path = path
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store")
@@ -56,10 +56,10 @@ class Database:
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Return `work(connection)`, run on the writer thread in the order of the calls.
 
-        Work that was asked for is done, also if the caller is cancelled while it waits.
+        The work is done even if the caller is cancelled while it waits.
 
         Raises:
-            StoreError: the database said no, or it was closed.
+            StoreError: the database reported an error, or it is closed.
         """
 
         def translated() -> T:
@@ -73,7 +73,7 @@ class Database:
         return await asyncio.shield(future)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Return `work(connection)`, run as one transaction: committed when this returns, undone if it raises."""
+        """Return `work(connection)`, run as one transaction: committed when this returns, rolled back if it raises."""
 
         def transaction(connection: sqlite3.Connection) -> T:
             with _transaction(connection):
@@ -82,7 +82,7 @@ class Database:
         return await self.run(transaction)
 
     async def close(self) -> None:
-        """Finish what was asked for and close the file. Closing twice does nothing."""
+        """Finish the pending work and close the file. Closing twice does nothing."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -96,7 +96,7 @@ class Database:
 def _connect(path: Path) -> sqlite3.Connection:
     with _translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Two processes may start at the same moment; one of them creates and migrates.
+        # Two processes may start at the same time; one of them creates or migrates the file.
         with FileLock(path.with_name(path.name + ".lock"), timeout=_BUSY_MS / 1000):
             connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None)
             try:
@@ -149,12 +149,12 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        logger.warning("the database refused an access", exc_info=True)
+        logger.warning("the database reported an error", exc_info=True)
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        advice = _ADVICE.get(code, "the database refused it; the log file has the details")
+        advice = _ADVICE.get(code, "the database reported an error; see the log file for details")
         raise StoreError(f"{path} cannot be used: {advice} ({error}).") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(
-            f"{path} cannot be used: {reason}. Check its folder, or set ROO_TUI_HOME to a folder that can be written."
+            f"{path} cannot be used: {reason}. Check its folder, or set ROO_TUI_HOME to a writable folder."
         ) from error

@@ -1,4 +1,4 @@
-"""One process writes a task at a time: an operating system's file lock, which ends with the process that holds it."""
+"""Task locks: only one process writes a task at a time. A lock is a file lock, so it ends with its process."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from roo_tui.domain.ids import TaskId
 
 
 class TaskLock:
-    """The right to write a task, held until `release` or the end of the process."""
+    """A lock on a task for writing, held until `release` or the end of the process."""
 
     def __init__(self, folder: Path, task_id: TaskId) -> None:
         """Take the lock at once.
@@ -24,14 +24,14 @@ class TaskLock:
             self._lock.acquire(timeout=0)
         except Timeout as error:
             raise TaskLocked(
-                f"Task {task_id} is open in another roo-tui. Close it there, read it here without writing, "
-                "or start a new task."
+                f"Task {task_id} is open in another roo-tui. Close it there, open it here read-only, or start a new "
+                "task."
             ) from error
         except OSError as error:
             raise StoreError(
-                f"{folder} cannot be written: {error.strerror or error}. Make it writable, or set ROO_TUI_HOME."
+                f"{folder} cannot be written ({error.strerror or error}). Make it writable, or set ROO_TUI_HOME."
             ) from error
 
     def release(self) -> None:
-        """Let others write the task. Releasing twice does nothing."""
+        """Release the lock. Releasing twice does nothing."""
         self._lock.release()

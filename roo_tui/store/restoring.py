@@ -1,4 +1,4 @@
-"""Changing the workspace's files to another state: what may be touched, and the touching. Blocking; run in a thread."""
+"""Restores the workspace's files: finds what must not be touched, and applies changes. Blocking; run in a thread."""
 
 import os
 import secrets
@@ -11,10 +11,10 @@ from roo_tui.store.shadow_git import ABSENT, EXECUTABLE, LINK, TreeChange
 
 
 def blocked_paths(root: Path, changes: Sequence[TreeChange]) -> frozenset[str]:
-    """Return the paths that cannot be written without losing something that no snapshot holds.
+    """Return the paths that cannot be written without losing a file that no checkpoint has.
 
-    That is a file in the place of the path, of one of its parents, or inside a folder in its place, which is ignored,
-    huge or of another repository. Nothing is ever written through a link.
+    Such a file is ignored, too large or part of another repository. It is at the path itself, at one of its parents, or
+    in a folder at the path. A path behind a link is blocked too.
     """
     going = {change.path for change in changes if change.new_mode == ABSENT}
     return frozenset(
@@ -23,12 +23,12 @@ def blocked_paths(root: Path, changes: Sequence[TreeChange]) -> frozenset[str]:
 
 
 def apply(root: Path, changes: Sequence[TreeChange], staged: Path) -> None:
-    """Delete and write files as the changes say, taking contents from `staged`. May be repeated.
+    """Delete and write files according to the changes, with contents from `staged`. It is safe to repeat this.
 
-    A file keeps its permissions but for the executable bit. Folders left empty go.
+    Files keep their permissions except for the executable bit. Folders left empty are removed.
 
     Raises:
-        OSError: something could not be written; what came before it is done.
+        OSError: a file could not be written; the changes before it have been applied.
     """
     for change in changes:
         if change.new_mode == ABSENT:
@@ -55,7 +55,7 @@ def _is_blocked(root: Path, change: TreeChange, going: set[str]) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """Return the file's mode without following a link, 0 if there is none."""
+    """Return the mode of a file, 0 if it does not exist. Links are not followed."""
     try:
         return path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
-"""Full text over the entries of all tasks: an index of words, filled in batches behind the writer.
+"""Full-text search over the entries of all tasks, with an index that is filled in batches in the background.
 
-An entry is found by the words in it and by words for what it did ("edited", "failed", "request"), so that a question
-need not guess the text it looks for. The index is behind by at most a batch, and caught up before each search.
+An entry is found by its text and by words for what it did ("edited", "failed", "request"), so that a query need not
+guess the exact text. The index lags behind by at most one batch and is brought up to date before each search.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results
 from roo_tui.domain.entries import AssistantMessage, Body, CallRecord, Noted, TodosChanged, UserMessage
@@ -24,13 +23,13 @@ from roo_tui.store.database import Database
 logger = logging.getLogger(__name__)
 
 BATCH = 50
-# What waits for the writer waits for a batch.
+# Other writes wait while a batch is indexed.
 _BATCH_CHARACTERS = 400_000
 _MOST_CHARACTERS = 200_000
 _MOST_TERMS = 40
 _TERM = re.compile(r'"([^"]+)"|(\w+)')
 _ADDED = ("<environment_details>", "<system-reminder>")
-# What a recall gave is there already, and would be found instead of it.
+# A recall's result repeats other entries and would be found in their place.
 _NOT_INDEXED = frozenset({"recall_history"})
 
 _KIND_WORDS = {
@@ -48,14 +47,14 @@ _KIND_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """An entry that matches."""
+    """An entry that matches a query."""
 
     task_id: TaskId
     entry_id: EntryId
 
 
 class Search:
-    """The index of one database."""
+    """The search index of one database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,28 +62,28 @@ class Search:
         self._filling: asyncio.Task[None] | None = None
 
     def grown(self, entries: int) -> None:
-        """Say that entries were committed; a batch of them is taken into the index in the background."""
+        """Note that entries were committed; once there is a batch, index it in the background."""
         self._new += entries
         if self._new >= BATCH and (self._filling is None or self._filling.done()):
             self._new = 0
             self._filling = asyncio.create_task(self._fill())
 
     async def close(self) -> None:
-        """Stop filling the index; the rest is caught up before the next search."""
+        """Stop filling the index; the next search indexes the rest."""
         if self._filling is not None:
             self._filling.cancel()
             await asyncio.gather(self._filling, return_exceptions=True)
 
     async def catch_up(self, task_id: TaskId | None = None) -> None:
-        """Take every entry of a task (of all tasks) into the index, a batch a transaction."""
+        """Index every entry of a task (of all tasks if None), one batch per transaction."""
         while await self._database.write(lambda connection: _index_batch(connection, task_id)):
             pass
 
     async def find(self, query: str, *, task_id: TaskId | None = None, limit: int = 50) -> list[SearchHit]:
-        """Return the entries of a task (of all tasks) that hold words of the query, best first.
+        """Return the entries of a task (of all tasks if None) that contain words of the query, best first.
 
-        Words match by their stem and as beginnings; a "quoted phrase" matches as it stands. A query without a word
-        finds nothing.
+        Words match by their stem and as prefixes; a "quoted phrase" matches exactly. A query without words finds
+        nothing.
         """
         match = _match(query)
         if not match:
@@ -106,7 +105,7 @@ class Search:
         try:
             await self.catch_up()
         except StoreError:
-            logger.warning("the search index could not be filled", exc_info=True)
+            logger.warning("the search index could not be updated", exc_info=True)
 
 
 def _match(query: str) -> str:
@@ -116,7 +115,7 @@ def _match(query: str) -> str:
 
 
 def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
-    """Take the next entries of one task that is behind into the index; return how many."""
+    """Index the next entries of one task with entries to index; return how many."""
     behind = connection.execute(
         "SELECT tasks.id, coalesce(newest, 0) FROM tasks LEFT JOIN search_progress ON task_id = tasks.id"
         " WHERE tasks.entries > coalesce(newest, 0) AND (?1 IS NULL OR tasks.id = ?1) LIMIT 1",
@@ -146,7 +145,7 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
 
 
 def _document(body: Body) -> tuple[str, str]:
-    """Return the words of an entry, and words for what it is and did."""
+    """Return the text of an entry, and words for what it is and did."""
     match body:
         case UserMessage():
             records = {record.call_id: record for record in body.calls}
@@ -200,7 +199,7 @@ def _texts(blocks: Iterable[Block]) -> Iterator[str]:
                 pass
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

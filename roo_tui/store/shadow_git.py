@@ -1,7 +1,7 @@
-"""The git repository that holds checkpoints: outside the workspace, deaf to every setting of the user's own git.
+"""The shadow git repository of checkpoints: outside the workspace, and independent of the user's git configuration.
 
-The system's git is used through its plumbing. Each session works on a copy of the index, so that a process that was
-killed leaves nothing behind that could stop the next one.
+It uses the plumbing commands of the installed git. Each session works on a copy of the index, so that a killed process
+leaves nothing behind that could block the next one.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ _OPTIONS = [
     for option in ("-c", setting)
 ]
 
-# The workspace's own .gitattributes must not change a byte of what is kept.
+# The workspace's own .gitattributes must not change the stored bytes.
 _ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding !diff\n"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """One path that differs between two trees. A mode is `ABSENT` where the path does not exist."""
+    """One path that differs between two trees. A mode is `ABSENT` if the path does not exist in that tree."""
 
     path: str
     old_mode: str
@@ -60,12 +60,12 @@ class TreeChange:
     removed: int = 0
 
     def reversed(self) -> "TreeChange":
-        """Return the change that takes this one back."""
+        """Return the change that undoes this one."""
         return TreeChange(self.path, self.new_mode, self.old_mode, self.removed, self.added)
 
 
 class ShadowGit:
-    """Runs git on the shadow repository in `folder` with the workspace as its working files."""
+    """Runs git on the shadow repository in `folder`, with the workspace as its working tree."""
 
     def __init__(self, workspace: Path, folder: Path, program: str) -> None:
         self.workspace = workspace
@@ -76,10 +76,10 @@ class ShadowGit:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[None]:
-        """Hold the repository for one operation; its index is kept only if the operation ends well.
+        """Lock the repository for one operation; its index is kept only if the operation succeeds.
 
         Raises:
-            CheckpointError: another process holds it for too long, or the folder cannot be written.
+            CheckpointError: another process holds the lock for too long, or the folder cannot be written.
         """
         async with self._turn:
             try:
@@ -97,15 +97,15 @@ class ShadowGit:
                     lock.release()
             except OSError as error:
                 raise CheckpointError(
-                    f"The folder of checkpoints {self.folder} cannot be used ({error.strerror or error}). Make it "
-                    "writable and free some space, set ROO_TUI_HOME, or switch checkpoints off in the settings."
+                    f"The checkpoint folder {self.folder} cannot be used ({error.strerror or error}). Make it writable "
+                    "and free some space, set ROO_TUI_HOME, or switch checkpoints off in the settings."
                 ) from error
 
     async def run(self, *arguments: str, stdin: bytes = b"", index: str = "index") -> bytes:
-        """Return what a git command prints; cancelling ends it.
+        """Return the output of a git command. Cancelling ends the command.
 
         Raises:
-            CheckpointError: it failed; the text ends with git's own words.
+            CheckpointError: the command failed; the message ends with git's own.
         """
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | {
             "GIT_DIR": str(self.folder),
@@ -134,7 +134,9 @@ class ShadowGit:
                 start_new_session=True,
             )
         except OSError as error:
-            raise CheckpointError(f"git could not be started for a checkpoint: {error.strerror or error}.") from error
+            raise CheckpointError(
+                f"git could not be started for a checkpoint ({error.strerror or error}). Check the git installation."
+            ) from error
         try:
             output, errors = await process.communicate(stdin)
         except asyncio.CancelledError:
@@ -143,10 +145,8 @@ class ShadowGit:
             await process.communicate()
             raise
         if process.returncode:
-            said = errors.decode("utf-8", "replace").strip()
-            raise CheckpointError(
-                f"The checkpoint failed; no file was changed. git {arguments[0]} said: {said or process.returncode}"
-            )
+            message = errors.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+            raise CheckpointError(f"The checkpoint failed; no file was changed. git {arguments[0]}: {message}")
         return output
 
     async def names(self, *arguments: str, index: str = "index") -> list[bytes]:
@@ -154,7 +154,7 @@ class ShadowGit:
         return [name for name in (await self.run(*arguments, index=index)).split(b"\0") if name]
 
     async def changes(self, from_tree: str, to_tree: str) -> tuple[TreeChange, ...]:
-        """Return what differs between two trees, by path, with lines added and removed (0 for binary files)."""
+        """Return the differences between two trees, by path, with added and removed lines (0 for binary files)."""
         if from_tree == to_tree:
             return ()
         fields = iter(
@@ -172,19 +172,19 @@ class ShadowGit:
         return tuple(TreeChange(os.fsdecode(path), *modes[path], *lines.get(path, (0, 0))) for path in sorted(modes))
 
     async def latest(self) -> tuple[str, str]:
-        """Return commit and tree of the newest snapshot, both empty before the first."""
+        """Return the commit and tree of the newest checkpoint, both empty if there is none."""
         line = (await self.run("for-each-ref", "--format=%(objectname) %(tree)", _BRANCH)).decode().split()
         return (line[0], line[1]) if line else ("", "")
 
     async def commit(self, tree: str, parent: str) -> str:
-        """Keep a tree as the newest snapshot and return the commit."""
+        """Store a tree as the newest checkpoint and return its commit."""
         parents = ("-p", parent) if parent else ()
         commit = (await self.run("commit-tree", tree, *parents, "-m", "checkpoint")).decode().strip()
         await self.run("update-ref", _BRANCH, commit)
         return commit
 
     async def stage(self, tree: str, changes: Iterable[TreeChange], name: str) -> Path:
-        """Write the files that the changes lead to into a folder of the scratch space, and return it."""
+        """Write the files that the changes result in to a scratch folder, and return the folder."""
         folder = self.scratch / name
         folder.mkdir()
         paths = b"".join(os.fsencode(change.path) + b"\0" for change in changes if change.new_mode != ABSENT)
@@ -207,7 +207,7 @@ class ShadowGit:
             ready.write_bytes(os.fsencode(self.workspace))
         index = self.folder / "index"
         if index.exists():
-            # With its times: git takes the index's own to tell which files may have changed unnoticed.
+            # With its times, from which git tells which files may have changed unnoticed.
             shutil.copy2(index, self.scratch / "index")
 
 
@@ -220,7 +220,7 @@ async def _acquire(lock: FileLock) -> None:
         except Timeout:
             if monotonic() > give_up:
                 raise CheckpointError(
-                    "Another roo-tui has been busy with this workspace's checkpoints for a minute; try again later."
+                    "Another roo-tui has been using this workspace's checkpoints for a minute. Try again later."
                 ) from None
         await asyncio.sleep(_LOCK_POLL_S)
 

@@ -1,7 +1,7 @@
-"""The store: tasks, their entries, head, queue and draft, blobs, and a few values by key.
+"""The store: tasks with their entries, head, queue and draft, blobs, and a few values by key.
 
-Every method that changes something is one transaction, committed to disk when it returns. Text is stored with lone
-surrogates replaced by U+FFFD; what a method returns is what is stored.
+Every method that changes something is one transaction, committed to disk when the method returns. Text is stored with
+lone surrogates replaced by U+FFFD; methods return it as it is stored.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from roo_tui.domain.entries import (
     AssistantMessage,
@@ -26,6 +26,7 @@ from roo_tui.domain.entries import (
 )
 from roo_tui.domain.errors import StoreError, TaskNotFound
 from roo_tui.domain.ids import EntryId, TaskId, entry_ref, new_id
+from roo_tui.domain.json_value import JsonValue
 from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Toggle, Truncation
 from roo_tui.plain_text import well_formed
 from roo_tui.store.codec import PAYLOAD_VERSION, decode, encode
@@ -39,10 +40,10 @@ _MOVE_COLUMNS = "id, from_id, to_id, at_ms, reason, files_before, files_after"
 
 @dataclass(frozen=True, slots=True)
 class StoredTask:
-    """A whole task: `entries` in the order of their ids (all branches), `moves` and `queue` oldest first.
+    """A whole task: `entries` by id (all branches), `moves` and `queue` oldest first.
 
-    `head` is None before the first entry and after a rewind to the very beginning. `draft` is an answer that was being
-    streamed when it was last saved.
+    `head` is None before the first entry and after a rewind to the very beginning. `draft` is an unfinished answer, as
+    last saved while it was streamed.
     """
 
     info: TaskInfo
@@ -54,16 +55,16 @@ class StoredTask:
 
 
 def open_store(path: Path, *, now_ms: Callable[[], int] | None = None) -> "Store":
-    """Return the store in this database file, which is made if it is not there. Blocks for some milliseconds.
+    """Open the store in a database file, created if needed. Blocks for some milliseconds.
 
     Raises:
-        StoreError: it cannot be used; the text says why and what to do.
+        StoreError: the file cannot be used; the message says why and what to do.
     """
     return Store(Database(path), path.parent / "locks", now_ms or _now_ms)
 
 
 class Store:
-    """All tasks of one data folder; `search` is their full text.
+    """All tasks of one data folder; `search` is the full-text search over them.
 
     Methods raise `StoreError`, and `TaskNotFound` for an id that does not exist.
     """
@@ -80,13 +81,13 @@ class Store:
         await self._database.close()
 
     def lock(self, task_id: TaskId) -> TaskLock:
-        """Take the right to write a task; raises `TaskLocked` while another holds it."""
+        """Lock a task for writing; raises `TaskLocked` if another process holds its lock."""
         return TaskLock(self._locks, task_id)
 
     async def create_task(
         self, workspace: str, *, title: str = "", parent_task_id: TaskId = "", parent_call_id: str = ""
     ) -> TaskInfo:
-        """Make an empty task."""
+        """Create an empty task. A subtask names its parent task and the call that started it."""
         now = self._now_ms()
         info = TaskInfo(
             new_id(),
@@ -109,7 +110,7 @@ class Store:
         return await self._database.write(work)
 
     async def tasks(self, *, workspace: str | None = None, limit: int = 1000) -> list[TaskInfo]:
-        """Return the tasks, of one workspace or all, the one changed last first."""
+        """Return the tasks of one workspace (of all if None), the most recently changed first."""
 
         def work(connection: sqlite3.Connection) -> list[TaskInfo]:
             rows = connection.execute(
@@ -122,10 +123,10 @@ class Store:
         return await self._database.run(work)
 
     async def find_task(self, id_or_unique_prefix: str) -> TaskInfo:
-        """Return the task with this id, or the only one whose id begins so.
+        """Return the task with this id, or the only one whose id begins with it.
 
         Raises:
-            TaskNotFound: there is none, or more than one.
+            TaskNotFound: no task matches, or several do.
         """
         wanted = well_formed(id_or_unique_prefix.strip())
 
@@ -141,22 +142,22 @@ class Store:
                 return TaskInfo(*exact[0])
             if wanted and rows:
                 raise TaskNotFound(
-                    f"More than one task begins with “{wanted}” ({rows[0][0]}, {rows[1][0]}); give more of the id."
+                    f"Several task ids begin with “{wanted}” ({rows[0][0]}, {rows[1][0]}); give more of the id."
                 )
             raise TaskNotFound(f"There is no task “{wanted}”. `roo-tui tasks` lists them.")
 
         return await self._database.run(work)
 
     async def set_title(self, task_id: TaskId, title: str) -> None:
-        """Give a task its title."""
+        """Change the title of a task."""
         await self._update(task_id, "title = ?", well_formed(title))
 
     async def spend(self, task_id: TaskId, cost_usd: float) -> None:
-        """Add to a task's cost what no entry tells (a failed attempt), in US dollars."""
+        """Add a cost in US dollars that no entry records (a failed attempt) to a task."""
         await self._update(task_id, "cost_usd = cost_usd + ?", cost_usd)
 
     async def load(self, task_id: TaskId) -> StoredTask:
-        """Return everything of a task. Takes some 40 µs an entry."""
+        """Return a whole task. Takes about 40 µs per entry."""
 
         def work(connection: sqlite3.Connection) -> StoredTask:
             row = connection.execute(f"SELECT head, {_TASK_COLUMNS} FROM tasks WHERE id = ?", (task_id,)).fetchone()
@@ -214,12 +215,11 @@ class Store:
     ) -> tuple[Entry, ...]:
         """Append entries, each the child of the one before, and move the head to the last.
 
-        `at_ms` is the time of all of them (now unless given), or one for each.
-        With `unqueue` the queued message leaves the queue, with `drop_draft` the draft goes, in the same transaction.
-        Without bodies the head stays.
+        `at_ms` is the time of all entries (default: now), or one time per entry. `unqueue` removes a message from the
+        queue and `drop_draft` deletes the draft, both in the same transaction. Without bodies, the head stays.
 
         Raises:
-            StoreError: `parent` does not exist, or the queued message was sent or removed before; nothing is changed.
+            StoreError: `parent` does not exist, or the queued message was already sent or removed; nothing is changed.
         """
         bodies = tuple(bodies)
         now = self._now_ms() if at_ms is None else at_ms
@@ -262,7 +262,7 @@ class Store:
         files_before: str = "",
         files_after: str = "",
     ) -> HeadMove:
-        """Move the head to an entry, or to before the first one (None). `files_…` are trees of checkpoints."""
+        """Move the head to an entry, or before the first one (None). `files_before` and `files_after` are git trees."""
 
         def work(connection: sqlite3.Connection) -> HeadMove:
             _require_entry(to, _entry_count(connection, task_id))
@@ -280,7 +280,7 @@ class Store:
         return await self._database.write(work)
 
     async def save_draft(self, task_id: TaskId, body: AssistantMessage) -> None:
-        """Keep what was streamed of an answer so far, in place of what was kept before."""
+        """Save the part of an answer that was streamed so far. Replaces the previous draft."""
 
         def work(connection: sqlite3.Connection) -> None:
             _entry_count(connection, task_id)
@@ -290,32 +290,32 @@ class Store:
 
         await self._database.write(work)
 
-    async def enqueue(self, task_id: TaskId, words: str) -> QueuedMessage:
-        """Put a message at the end of the queue; its id is never given again."""
-        words = well_formed(words)
+    async def enqueue(self, task_id: TaskId, message: str) -> QueuedMessage:
+        """Add a message to the end of the queue; its id is never used again."""
+        text = well_formed(message)
 
         def work(connection: sqlite3.Connection) -> QueuedMessage:
             _entry_count(connection, task_id)
-            cursor = connection.execute("INSERT INTO queue (task_id, words) VALUES (?, ?)", (task_id, words))
+            cursor = connection.execute("INSERT INTO queue (task_id, words) VALUES (?, ?)", (task_id, text))
             assert cursor.lastrowid is not None
-            return QueuedMessage(cursor.lastrowid, words)
+            return QueuedMessage(cursor.lastrowid, text)
 
         return await self._database.write(work)
 
-    async def edit_queued(self, task_id: TaskId, queued_id: int, words: str) -> QueuedMessage:
-        """Change a queued message's words; `StoreError` if it was sent or removed."""
-        words = well_formed(words)
+    async def edit_queued(self, task_id: TaskId, queued_id: int, message: str) -> QueuedMessage:
+        """Change a queued message; raises `StoreError` if it was already sent or removed."""
+        text = well_formed(message)
 
         def work(connection: sqlite3.Connection) -> QueuedMessage:
             _change_queue(
-                connection, "UPDATE queue SET words = ?3 WHERE task_id = ?1 AND id = ?2", task_id, queued_id, words
+                connection, "UPDATE queue SET words = ?3 WHERE task_id = ?1 AND id = ?2", task_id, queued_id, text
             )
-            return QueuedMessage(queued_id, words)
+            return QueuedMessage(queued_id, text)
 
         return await self._database.write(work)
 
     async def remove_queued(self, task_id: TaskId, queued_id: int) -> None:
-        """Take a message out of the queue unsent; `StoreError` if it was sent or removed before."""
+        """Remove a message from the queue; raises `StoreError` if it was already sent or removed."""
         await self._database.write(
             lambda connection: _change_queue(
                 connection, "DELETE FROM queue WHERE task_id = ? AND id = ?", task_id, queued_id
@@ -323,7 +323,7 @@ class Store:
         )
 
     async def put_blob(self, content: str | bytes) -> str:
-        """Keep a long text and return its hash (SHA-256, hexadecimal); the same content is kept once, compressed."""
+        """Store a long text, compressed, and return its SHA-256 in hexadecimal. Equal contents are stored once."""
 
         def pack() -> tuple[str, bytes]:
             data = content if isinstance(content, bytes) else well_formed(content).encode()
@@ -338,10 +338,10 @@ class Store:
         return name
 
     async def get_blob(self, name: str) -> str:
-        """Return a kept text by its hash; bytes that are not UTF-8 come back as U+FFFD.
+        """Return a stored text by its hash; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
-            StoreError: there is none, or it is damaged.
+            StoreError: there is no such text, or it is damaged.
         """
 
         def work(connection: sqlite3.Connection) -> bytes | None:
@@ -351,24 +351,27 @@ class Store:
         compressed = await self._database.run(work)
         if compressed is None:
             raise StoreError(
-                f"The stored output {name[:12]} is not in this data folder; run the command again to see it."
+                f"The stored output {name[:12]} is not in this data folder. Run the command again to see it."
             )
         try:
             return await asyncio.to_thread(lambda: zlib.decompress(compressed).decode("utf-8", "replace"))
         except zlib.error as error:
-            raise StoreError(f"The stored output {name[:12]} is damaged; run the command again to see it.") from error
+            raise StoreError(f"The stored output {name[:12]} is damaged. Run the command again to see it.") from error
 
-    async def get_value(self, key: str) -> Any:
-        """Return the value kept under a key, None if there is none."""
+    async def get_value(self, key: str) -> JsonValue:
+        """Return the value stored under a key, None if there is none."""
 
-        def work(connection: sqlite3.Connection) -> Any:
+        def work(connection: sqlite3.Connection) -> JsonValue:
             row = connection.execute("SELECT json FROM key_values WHERE key = ?", (key,)).fetchone()
-            return json.loads(row[0]) if row else None
+            if row is None:
+                return None
+            value: JsonValue = json.loads(row[0])
+            return value
 
         return await self._database.run(work)
 
-    async def set_value(self, key: str, value: Any) -> None:
-        """Keep a value that JSON can hold under a key, in place of the one before."""
+    async def set_value(self, key: str, value: object) -> None:
+        """Store a value under a key. Replaces the previous value."""
         text = json.dumps(value)
         await self._database.write(
             lambda connection: connection.execute(
@@ -393,7 +396,7 @@ def _no_task(task_id: TaskId) -> TaskNotFound:
 
 
 def _entry_count(connection: sqlite3.Connection, task_id: TaskId) -> int:
-    """Return how many entries a task has, which is also the newest one's id: none is ever removed."""
+    """Return the number of entries of a task. It is also the newest entry's id, since none is ever removed."""
     row = connection.execute("SELECT entries FROM tasks WHERE id = ?", (task_id,)).fetchone()
     if row is None:
         raise _no_task(task_id)
@@ -407,11 +410,11 @@ def _require_entry(entry_id: EntryId | None, newest: EntryId) -> None:
 
 def _change_queue(connection: sqlite3.Connection, statement: str, task_id: TaskId, queued_id: int, *more: str) -> None:
     if not connection.execute(statement, (task_id, queued_id, *more)).rowcount:
-        raise StoreError("This message is no longer in the queue: it was sent or removed.")
+        raise StoreError("This message is no longer in the queue: it was already sent or removed.")
 
 
 def _stored(body: Body) -> tuple[Body, str]:
-    """Return the body as it will be read again, and its JSON."""
+    """Return the body as it will be read back, and its JSON."""
     text = encode(body)
     return (decode(text) if "\ufffd" in text else body), text
 

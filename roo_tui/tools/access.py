@@ -1,4 +1,4 @@
-"""Between tools and files: paths of arguments, concerns for the person, and refusals in words for the model."""
+"""Access of tools to files: resolves paths, collects concerns for the user, and phrases refusals for the model."""
 
 import asyncio
 
@@ -9,22 +9,22 @@ from roo_tui.workspace.files import Location
 
 
 async def locate(context: ToolContext, path: str) -> Location | CallFailure:
-    """Return where a path leads, or a failure if no file can be there or `.rooignore` hides it."""
+    """Return where a path leads, or a failure if it is not a valid path or `.rooignore` hides it."""
 
-    def look() -> Location:
+    def resolve() -> Location:
         location = context.workspace.resolve(path)
         if context.workspace.is_ignored(location):
             raise PathRefused("ignored", location.shown)
         return location
 
     try:
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(resolve)
     except PathRefused as error:
         return refusal(error)
 
 
 def refusal(error: PathRefused) -> CallFailure:
-    """Return the refusal of a path in words for the model (`prompts/refusals.md`, a section per reason)."""
+    """Return the refusal of a path, worded for the model (`prompts/refusals.md` has a section per reason)."""
     name = f"refusals/{error.reason}"
     values = {"path": error.path, "detail": error.detail}
     return CallFailure(render(name, **{key: values[key] for key in placeholders(name)}), title=error.path)
@@ -36,12 +36,12 @@ def refused_outcome(error: PathRefused) -> Outcome:
 
 
 def outside_concerns(location: Location) -> tuple[str, ...]:
-    """Return the concern that a path leads out of the workspace, if it does."""
+    """Return a concern if a path leads outside the workspace, otherwise nothing."""
     return () if location.inside else (f"outside the workspace: {location.path}",)
 
 
 def edit_concerns(context: ToolContext, location: Location) -> tuple[str, ...]:
-    """Return why a change of the file is asked about whatever the policy says."""
+    """Return the reasons why a change of the file always needs approval."""
     concerns = outside_concerns(location)
     if context.workspace.is_protected(location):
         concerns += (f"protected file: {location.shown}",)

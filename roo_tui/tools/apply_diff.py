@@ -24,7 +24,7 @@ from roo_tui.workspace.text_files import line_ends_of
 
 @dataclass(frozen=True, slots=True)
 class DiffBlock:
-    """Lines to find and lines to put there, without their ends; `start_line` is 1-based, 0 where not given."""
+    """The lines to find and their replacement, without line ends; `start_line` is 1-based, 0 if not given."""
 
     search: tuple[str, ...]
     replace: tuple[str, ...]
@@ -32,7 +32,7 @@ class DiffBlock:
 
 
 class MalformedDiff(Exception):
-    """The diff cannot be read at `line` (1-based): `found` stands there instead of `expected`."""
+    """The diff cannot be parsed: `line` (1-based) has `found` instead of `expected`."""
 
     def __init__(self, line: int, found: str, expected: str) -> None:
         super().__init__(f"line {line}: {found} instead of {expected}")
@@ -45,23 +45,27 @@ _SHOWN_LINES = 60
 
 
 class ApplyDiffArguments(ToolArguments):
+    """The arguments of `apply_diff`."""
+
     path: str
     diff: str
 
 
 class ApplyDiff:
-    """Finds every block in the file as it is (start lines count there) before anything is changed."""
+    """Finds all blocks in the unchanged file, to which their start lines refer, before it changes anything."""
 
     name: ClassVar[str] = "apply_diff"
     Arguments: ClassVar[type[BaseModel]] = ApplyDiffArguments
 
     async def plan(self, arguments: ApplyDiffArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Find the blocks in the file and plan the change."""
         location = await locate(context, arguments.path)
         if isinstance(location, CallFailure):
             return location
         return await asyncio.to_thread(_plan, context, location, well_formed(arguments.diff))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Write the planned change."""
         return await carry_out(plan, context)
 
 
@@ -74,19 +78,19 @@ def _plan(context: ToolContext, location: Location, diff: str) -> CallPlan | Cal
     except PathRefused as error:
         return refusal(error)
     except MalformedDiff as error:
-        words = render("tools/apply_diff/malformed", line=error.line, found=error.found, expected=error.expected)
-        return CallFailure(words, title=location.shown)
+        reply = render("tools/apply_diff/malformed", line=error.line, found=error.found, expected=error.expected)
+        return CallFailure(reply, title=location.shown)
     places, problems = find_places(original.text, blocks)
     if problems:
-        words = render("tools/apply_diff/refused", path=location.shown, problems="\n\n".join(problems))
-        return CallFailure(words, title=location.shown)
+        reply = render("tools/apply_diff/refused", path=location.shown, problems="\n\n".join(problems))
+        return CallFailure(reply, title=location.shown)
     text = replace_places(original.text, places)
     report = render("tools/apply_diff/applied", path=location.shown, places=_report(places))
     return plan_change(context, location, original, text, "edit", report)
 
 
 def find_places(text: str, blocks: Sequence[DiffBlock]) -> tuple[list[MatchedLines], list[str]]:
-    """Return the place of each block in file order, and what is wrong with the blocks that have none."""
+    """Return the matched lines of the blocks in file order, and the problems of blocks that match no lines."""
     lines = lines_of(text)
     places: list[MatchedLines] = []
     problems: list[str] = []
@@ -110,9 +114,9 @@ def find_places(text: str, blocks: Sequence[DiffBlock]) -> tuple[list[MatchedLin
 
 
 def replace_places(text: str, places: Sequence[MatchedLines]) -> str:
-    """Return the text with the places (in order, not overlapping) replaced; everything else stays byte for byte.
+    """Return the text with the places (in order, not overlapping) replaced; the rest is unchanged byte for byte.
 
-    New lines end as the lines they replace, or as most of the file.
+    New lines get the line ends of the lines they replace, otherwise those of most lines in the file.
     """
     pieces = text.split("\n")
     ends = ["\r\n" if piece.endswith("\r") else "\n" for piece in pieces[:-1]]
@@ -153,7 +157,7 @@ def _problem(number: int, found: NoMatch, lines: Sequence[str]) -> str:
 
 
 def _report(places: Sequence[MatchedLines]) -> str:
-    """Return a line for each place: its lines before and after, and how it was found if not exactly."""
+    """Return one line per place: its line numbers before and after, and how it was found if not exactly."""
     rows: list[str] = []
     shift = 0
     for place in places:
@@ -184,10 +188,10 @@ _MARKS = (_SEARCH, _DIVIDE, _REPLACE, _HEADER, _RULE)
 
 
 def parse_blocks(diff: str) -> list[DiffBlock]:
-    """Return the blocks of a diff, at least one. Blank lines and code fences around blocks are passed over.
+    """Return the blocks of a diff, at least one. Blank lines and code fences around blocks are ignored.
 
     Raises:
-        MalformedDiff: something else stands around the blocks, or a block is not complete.
+        MalformedDiff: there is other text around the blocks, or a block is incomplete.
     """
     lines = diff.replace("\r\n", "\n").split("\n")
     blocks: list[DiffBlock] = []
@@ -207,7 +211,7 @@ def parse_blocks(diff: str) -> list[DiffBlock]:
 
 
 def escape(line: str) -> str:
-    """Return a line of content as it must be written in a block."""
+    """Return a line of content, escaped if a block would read it as a mark."""
     return "\\" + line if _is_mark(line.lstrip("\\")) else line
 
 

@@ -1,4 +1,4 @@
-"""A tool's arguments: how they are declared, what the model sees of them, and what harmless slips are mended."""
+"""Tool arguments: their declaration, their JSON schema for the model, and tolerant validation."""
 
 import json
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class ToolArguments(BaseModel):
-    """Base of every tool's `Arguments`: unknown names are refused, numbers may come as text and text as numbers."""
+    """The base of every tool's `Arguments`. Unknown names are refused; numbers and text are converted if needed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 def schema(tool: Tool) -> dict[str, Any]:
-    """Return the JSON schema of a tool's input object, each argument described as the tool's prompt file has it.
+    """Return the JSON schema of a tool's input object, with the argument descriptions of the tool's prompt file.
 
     It has no titles and no references, and `additionalProperties` is false.
     """
@@ -32,25 +32,25 @@ def schema(tool: Tool) -> dict[str, Any]:
     return cleaned | {"additionalProperties": False}
 
 
-def validate(arguments: type[Model], given: Mapping[str, Any]) -> Model:
-    """Return the arguments of a call. A `null` for an optional one and a list written as JSON text are understood.
+def validate(arguments: type[Model], given: Mapping[str, object]) -> Model:
+    """Return the arguments of a call. An optional argument may be `null`, and a list may come as JSON text.
 
     Raises:
         pydantic.ValidationError: see `problems`.
     """
-    mended: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, value in given.items():
         field = arguments.model_fields.get(name)
         if field is not None and value is None and not field.is_required():
             continue
         if field is not None and isinstance(value, str) and get_origin(field.annotation) in (list, tuple):
             value = _list_in(value)
-        mended[name] = value
-    return arguments.model_validate(mended)
+        values[name] = value
+    return arguments.model_validate(values)
 
 
 def problems(error: ValidationError) -> str:
-    """Return what is wrong, a line for each argument."""
+    """Return the problems, one line per argument."""
     return "\n".join(
         f"- {'.'.join(str(part) for part in problem['loc']) or 'input'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_context=False, include_input=False)
@@ -58,7 +58,7 @@ def problems(error: ValidationError) -> str:
 
 
 def described(tool: Tool) -> str:
-    """Return the arguments a tool takes, a line each."""
+    """Return the arguments that a tool takes, one line each."""
     shape = schema(tool)
     required = shape.get("required", [])
     return "\n".join(
@@ -85,7 +85,7 @@ def _clean(node: Any, definitions: Mapping[str, Any]) -> Any:
         target = definitions[node["$ref"].rsplit("/", 1)[-1]]
         return _clean({**target, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
     if "anyOf" in node:
-        # An optional argument is one that may be left out; `null` need not be offered too.
+        # An optional argument can be left out, so the schema need not offer `null`.
         kinds = [kind for kind in node["anyOf"] if kind != {"type": "null"}]
         if len(kinds) == 1:
             rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}

@@ -1,4 +1,4 @@
-"""Tool: ask the person something."""
+"""Tool: ask the user a question."""
 
 from typing import ClassVar
 
@@ -13,28 +13,32 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class AskFollowupQuestionArguments(ToolArguments):
+    """The arguments of `ask_followup_question`."""
+
     question: str = Field(min_length=1)
     suggestions: list[str] = Field(default_factory=list, max_length=4)
 
 
 class AskFollowupQuestion:
-    """The person picks an answer or writes their own."""
+    """Asks the user, who picks a suggested answer or writes one."""
 
     name: ClassVar[str] = "ask_followup_question"
     Arguments: ClassVar[type[BaseModel]] = AskFollowupQuestionArguments
 
     async def plan(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
+        """Plan the question; blank suggestions are left out."""
         question = well_formed(arguments.question)
         suggestions = tuple(text for text in map(well_formed, arguments.suggestions) if text.strip())
         return CallPlan(one_line(question), Effect.ASK, TextView(question, True), state=(question, suggestions))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Ask the question and return the answer."""
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
-        words = (
+        reply = (
             render("tools/ask_followup_question/answer", answer=answer)
             if answer
             else render("tools/ask_followup_question/no_answer")
         )
         view = TextView(f"{question}\n\n> {answer}" if answer else question, True)
-        return Outcome(words, view, CallFacts("question"), detail=one_line(answer, 60))
+        return Outcome(reply, view, CallFacts("question"), detail=one_line(answer, 60))

@@ -1,4 +1,4 @@
-"""Tool: the task is finished, and this is the result."""
+"""Tool: report the result of the task and end the turn."""
 
 from typing import ClassVar
 
@@ -13,6 +13,8 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class AttemptCompletionArguments(ToolArguments):
+    """The arguments of `attempt_completion`."""
+
     result: str = Field(min_length=1)
 
 
@@ -23,8 +25,10 @@ class AttemptCompletion:
     Arguments: ClassVar[type[BaseModel]] = AttemptCompletionArguments
 
     async def plan(self, arguments: AttemptCompletionArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
+        """Plan to show the result."""
         result = well_formed(arguments.result)
         return CallPlan(one_line(result), Effect.FINISH, TextView(result, True))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
+        """Report the result."""
         return Outcome(render("tools/attempt_completion/completed"), plan.view, CallFacts("finish"))

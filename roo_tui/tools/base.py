@@ -1,8 +1,8 @@
-"""What a tool is: arguments, a plan that touches nothing, and a run.
+"""The parts of a tool: its arguments, a plan that changes nothing, and a run.
 
-`plan` looks (reads files, computes the diff) and says what the call would do; the engine asks the person if its policy
-says so; `run` does it. A tool never asks for approval itself and never raises for what a model can mend: it returns
-`CallFailure` (from `plan`) or an `Outcome` with `is_error`.
+`plan` reads what it needs, computes the diff and says what the call would do; the engine asks the user for approval if
+the permission rules require it; `run` does it. A tool never asks for approval itself. It does not raise errors that the
+model can correct, but returns a `CallFailure` (from `plan`) or an `Outcome` with `is_error`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """The class of effect a call has; the approval policy knows only these."""
+    """The kind of effect a call has; approval is decided by it."""
 
     READ = "read"
     EDIT = "edit"
@@ -32,7 +32,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """The call cannot be done; `for_model` says what was wrong and what to try."""
+    """The call cannot be carried out; `for_model` says what is wrong and what to try."""
 
     for_model: str
     title: str = ""
@@ -41,9 +41,9 @@ class CallFailure:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """What a call would do. `concerns` are reasons to ask whatever the policy says (outside the workspace, protected).
+    """What a call would do. `concerns` are reasons to always ask for approval (outside the workspace, protected).
 
-    `state` is the tool's own and is handed back to `run`.
+    `state` belongs to the tool, which gets it back in `run`.
     """
 
     title: str
@@ -55,10 +55,10 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call did: words for the model, a view for people, facts for the log.
+    """What a call did: a reply for the model, a view for the user, facts for the log.
 
-    `full_output` is set where `for_model` shows the output cut; it is stored whole. `detail` is one short phrase.
-    `duration_s` is filled in by the runner.
+    `full_output` is the whole output if `for_model` has only part of it; it is stored. `detail` is a short phrase.
+    The runner sets `duration_s`.
     """
 
     for_model: "str | tuple[Text | Image, ...]"
@@ -73,7 +73,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may use. `emit` shows output while it runs; `ask` puts a question to the person (Effect.ASK only)."""
+    """What a tool may use. `emit` shows output while it runs; `ask` asks the user a question (Effect.ASK only).
+
+    `recall` searches hidden entries; it is None if the search is not available.
+    """
 
     workspace: Workspace
     emit: Callable[[str], None]
@@ -85,12 +88,16 @@ class ToolContext:
 class Tool(Protocol):
     """One tool: a class with a `name`, an `Arguments` model, `plan` and `run`.
 
-    The schema comes from `Arguments`; what the tool and each argument are for is in `prompts/tools/<name>.md`.
+    The schema comes from `Arguments`; `prompts/tools/<name>.md` describes the tool and each argument.
     """
 
     name: ClassVar[str]
     Arguments: "ClassVar[type[BaseModel]]"
 
-    async def plan(self, arguments: Any, context: ToolContext) -> CallPlan | CallFailure: ...
+    async def plan(self, arguments: Any, context: ToolContext) -> CallPlan | CallFailure:
+        """Return what the call would do, or why it cannot be carried out. Changes nothing."""
+        ...
 
-    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome: ...
+    async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Carry out an approved plan and return what it did."""
+        ...

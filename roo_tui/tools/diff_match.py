@@ -1,6 +1,6 @@
-"""Finding the place a SEARCH text means: exactly, then whatever the white space, then nearly.
+"""Finds the lines that a SEARCH text refers to: exact ones, else ones that differ in white space, else similar ones.
 
-Every step takes only what is unambiguous: one place, or the one nearest to the start line.
+Each step accepts only an unambiguous match: the only one, or the one nearest to the start line.
 """
 
 import re
@@ -12,20 +12,20 @@ from typing import Literal
 _NUMBERED = re.compile(r"\s*\d+ ?\| ?(.*)", re.DOTALL)
 _INDENT = re.compile(r"[ \t]*")
 
-# A near match needs enough text to be sure of, and stays within reach of the start line where one was given.
+# A similar match needs enough lines to be reliable, and must be near the start line if one was given.
 _NEAR_LINES = 3
 _REACH = 40
 _NEAR_WITH_START = 0.90
 _NEAR_ANYWHERE = 0.95
 
-# Bounds on the work of comparing: search text and windows.
+# Limits on the work of comparing: the length of the search text, and the number of windows.
 _COMPARED_CHARACTERS = 10_000
 _COMPARED_WINDOWS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedLines:
-    """Lines `start` up to but not including `end` (0-based) match; `replace` are the lines to put there."""
+    """The matching lines: `start` up to but not including `end` (0-based). `replace` are the replacement lines."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class MatchedLines:
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """The search text is at several `places` (0-based starts), or nowhere: `closest` is most like it, if anything."""
+    """There is no unambiguous match: `places` are the starts (0-based) of several, or `closest` is the most similar."""
 
     places: tuple[int, ...] = ()
     closest: MatchedLines | None = None
@@ -45,7 +45,7 @@ class NoMatch:
 def find_match(
     lines: Sequence[str], search: Sequence[str], replace: Sequence[str], start_line: int
 ) -> MatchedLines | NoMatch:
-    """Return where the search lines are in a file's lines. `start_line` is 1-based, 0 where not given."""
+    """Return the lines of a file that match the search lines. `start_line` is 1-based, 0 if not given."""
     found = _find(lines, search, tuple(replace), start_line)
     if isinstance(found, NoMatch) and not found.places:
         bare = _without_numbers(search)
@@ -84,7 +84,7 @@ def _starts(lines: Sequence[str], search: Sequence[str]) -> list[int]:
 
 
 def _unambiguous(starts: Sequence[int], start_line: int) -> int | None:
-    """Return the only start, or the one nearest to the start line if no other is as near."""
+    """Return the only start, or the one nearest to the start line, None if that is a tie."""
     if len(starts) == 1:
         return starts[0]
     if not start_line:
@@ -99,7 +99,7 @@ def _bare(line: str) -> str:
 
 
 def _reindent(found: Sequence[str], search: Sequence[str], replace: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the replacement with the file's indentation where it has the search text's."""
+    """Return the replacement with the search text's indentation changed to the file's."""
     indents = {_indent(wanted): _indent(line) for line, wanted in zip(found, search, strict=True) if wanted.strip()}
     base = next(_indent(line) for line in search if line.strip())
     return tuple(_with_indent(line, indents, base) if line.strip() else line for line in replace)
@@ -122,7 +122,7 @@ def _indent(line: str) -> str:
 
 
 def _without_numbers(lines: Sequence[str]) -> list[str] | None:
-    """Return the lines without the line numbers read_file shows, None unless all have them."""
+    """Return the lines without the line numbers that `read_file` adds, None unless all lines have one."""
     matches = [_NUMBERED.fullmatch(line) for line in lines]
     return [match[1] for match in matches if match] if all(matches) else None
 
@@ -130,7 +130,7 @@ def _without_numbers(lines: Sequence[str]) -> list[str] | None:
 def _similar(
     lines: Sequence[str], search: Sequence[str], replace: tuple[str, ...], start_line: int
 ) -> MatchedLines | NoMatch:
-    """Return the only place that is nearly the search text, else what is most like it."""
+    """Return the only lines similar enough to the search text, otherwise the most similar ones as `NoMatch`."""
     scores = _scores(lines, search, start_line)
     if not scores:
         return NoMatch()
@@ -148,7 +148,7 @@ def _similar(
 
 
 def _scores(lines: Sequence[str], search: Sequence[str], start_line: int) -> dict[int, float]:
-    """Return how like the search text each window of as many lines is (0 to 1), the unlike ones left out."""
+    """Return the similarity (0 to 1) to the search text of each window of lines, by start, without dissimilar ones."""
     from rapidfuzz import fuzz
 
     wanted = "\n".join(search)
@@ -160,7 +160,7 @@ def _scores(lines: Sequence[str], search: Sequence[str], start_line: int) -> dic
         window = "\n".join(lines[start : start + len(search)])
         if len(window) > 4 * _COMPARED_CHARACTERS:
             continue
-        # Only what may be the best, or near enough to be a rival of it, need be known.
+        # Only the best window and its possible rivals matter.
         score = fuzz.ratio(wanted, window, score_cutoff=min(best, 100 * _NEAR_WITH_START)) / 100
         if score:
             scores[start] = score
@@ -169,7 +169,7 @@ def _scores(lines: Sequence[str], search: Sequence[str], start_line: int) -> dic
 
 
 def _windows(lines: Sequence[str], search: Sequence[str], start_line: int) -> Iterable[int]:
-    """Return where to compare: everywhere, or in a long file around the start line and where most lines are equal."""
+    """Return the starts to compare: all, or in a long file those near the start line or with most equal lines."""
     last = max(0, len(lines) - len(search))
     if last < _COMPARED_WINDOWS:
         return range(last + 1)

@@ -1,4 +1,4 @@
-"""What both edit tools share: the plan of a change to one file, and carrying it out."""
+"""Shared by both edit tools: plans a change to one file, and carries it out."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from roo_tui.workspace.text_files import TextFile
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One file's new text; `original` is None for a new file. `report` tells the model what was done."""
+    """The new text of a file; `original` is None for a new file. `report` tells the model what was done."""
 
     location: Location
     original: TextFile | None
@@ -35,7 +35,7 @@ def plan_change(
     kind: Literal["write", "edit"],
     report: str,
 ) -> CallPlan | CallFailure:
-    """Return the plan of giving a file this text, or a failure if it has it already. Call it off the event loop."""
+    """Return a plan to give a file this text, or a failure if it already has it. Call this in a thread."""
     old = original.text if original else ""
     if original is not None and original.fit(text) == original.fit(old):
         return CallFailure(render("replies/no_change", path=location.shown), title=location.shown)
@@ -62,8 +62,8 @@ def _write(context: ToolContext, change: FileEdit) -> Outcome:
     workspace, location = context.workspace, change.location
     now = workspace.read_for_edit(location)
     if (now.digest if now else "") != (change.original.digest if change.original else ""):
-        words = render("replies/file_changed", path=location.shown)
-        return Outcome(words, change.view, is_error=True, detail="file changed meanwhile")
+        reply = render("replies/file_changed", path=location.shown)
+        return Outcome(reply, change.view, is_error=True, detail="file changed meanwhile")
     written = workspace.write_text(location, change.text, like=change.original)
     workspace.recent.note(location.path, location.shown, written)
     return Outcome(

@@ -24,6 +24,8 @@ BACKGROUND_S = 5
 
 
 class ExecuteCommandArguments(ToolArguments):
+    """The arguments of `execute_command`."""
+
     command: str = Field(min_length=1)
     cwd: str = "."
     timeout_s: float = Field(default=TIMEOUT_S, gt=0, le=3600)
@@ -31,12 +33,13 @@ class ExecuteCommandArguments(ToolArguments):
 
 
 class ExecuteCommand:
-    """Output of both streams as it comes; whole in the log, cut in the middle for the model."""
+    """Streams the output, stores it whole, and gives the model at most 20,000 characters of it."""
 
     name: ClassVar[str] = "execute_command"
     Arguments: ClassVar[type[BaseModel]] = ExecuteCommandArguments
 
     async def plan(self, arguments: ExecuteCommandArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan the command in its folder; files hidden by `.rooignore` that it names are concerns."""
         location = await locate(context, arguments.cwd or ".")
         if isinstance(location, CallFailure):
             return location
@@ -44,11 +47,12 @@ class ExecuteCommand:
             return refusal(PathRefused("not_a_folder" if location.path.exists() else "missing", location.shown))
         command = well_formed(arguments.command)
         hidden = await asyncio.to_thread(ignored_paths, context.workspace, command, location.path)
-        concerns = outside_concerns(location) + tuple(f"names a file of .rooignore: {path}" for path in hidden)
+        concerns = outside_concerns(location) + tuple(f"names a file hidden by .rooignore: {path}" for path in hidden)
         state = (command, location, arguments)
         return CallPlan(command, Effect.COMMAND, CommandView(command), concerns, state=state)
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Run the command and report its output and exit code."""
         command: str
         location: Location
         command, location, arguments = plan.state
@@ -60,8 +64,8 @@ class ExecuteCommand:
                 command, cwd=location.path, timeout_s=timeout_s, background=arguments.background, emit=context.emit
             )
         except (OSError, ValueError) as error:
-            words = render("tools/execute_command/not_started", reason=str(error))
-            return Outcome(words, plan.view, CallFacts("command", query=command), is_error=True, detail="not started")
+            reply = render("tools/execute_command/not_started", reason=str(error))
+            return Outcome(reply, plan.view, CallFacts("command", query=command), is_error=True, detail="not started")
         return await asyncio.to_thread(_outcome, command, run, timeout_s)
 
 
@@ -72,20 +76,20 @@ def _outcome(command: str, run: CommandRun, timeout_s: float) -> Outcome:
     limited = limit_output(output, SHOWN, render("tools/execute_command/rest"))
     shown = limited.text if output.strip() else render("tools/execute_command/no_output")
     if run.pid is not None:
-        words = render("tools/execute_command/left_running", pid=run.pid, seconds=f"{run.duration_s:.1f}", output=shown)
+        reply = render("tools/execute_command/left_running", pid=run.pid, seconds=f"{run.duration_s:.1f}", output=shown)
         detail = f"running, pid {run.pid}"
     elif run.timed_out:
-        words = render("tools/execute_command/timed_out", seconds=f"{timeout_s:g}", output=shown)
+        reply = render("tools/execute_command/timed_out", seconds=f"{timeout_s:g}", output=shown)
         detail = f"ended after {timeout_s:g} s"
     else:
-        words = render(
+        reply = render(
             "tools/execute_command/ended", exit_code=run.exit_code, seconds=f"{run.duration_s:.1f}", output=shown
         )
         detail = f"exit {run.exit_code}"
     if run.ended_leftovers:
-        words += "\n\n" + render("tools/execute_command/leftovers")
+        reply += "\n\n" + render("tools/execute_command/leftovers")
     return Outcome(
-        words,
+        reply,
         CommandView(command, limited.text, run.exit_code, run.timed_out),
         CallFacts("command", query=command, full_content=not limited.cut, exit_code=run.exit_code),
         is_error=run.timed_out,

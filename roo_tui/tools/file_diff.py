@@ -1,4 +1,4 @@
-"""What a change looks like: the view of a diff, with counts of lines, small even for huge files."""
+"""Builds the view of a change to a file: a diff with line counts, limited in size for large files."""
 
 from difflib import SequenceMatcher
 
@@ -11,7 +11,7 @@ _COMPARED = 4_000
 
 
 def diff_view(path: str, old: str, new: str, *, created: bool = False) -> DiffView:
-    """Return the change of a file. Of texts over 100,000 characters only the changed part and 3 lines around it."""
+    """Return the change of a file. Above 100,000 characters, it has only the changed part and 3 lines around it."""
     old_lines, new_lines = lines_of(old), lines_of(new)
     start, end = _common(old_lines, new_lines)
     old_part, new_part = old_lines[start : len(old_lines) - end], new_lines[start : len(new_lines) - end]
@@ -33,7 +33,7 @@ def diff_view(path: str, old: str, new: str, *, created: bool = False) -> DiffVi
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines without their ends; a last line end opens no new line."""
+    """Return the lines without their line ends; a final line end does not start another line."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -41,7 +41,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def _common(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines at the beginning and at the end are equal."""
+    """Return the number of equal lines at the beginning and at the end."""
     shorter = min(len(old), len(new))
     start = 0
     while start < shorter and old[start] == new[start]:
@@ -53,7 +53,7 @@ def _common(old: list[str], new: list[str]) -> tuple[int, int]:
 
 
 def _counts(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines were added and removed; every line counts as changed where comparing would take long."""
+    """Return the numbers of added and removed lines; in long texts, every line counts as changed."""
     if max(len(old), len(new)) > _COMPARED:
         return len(new), len(old)
     equal = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())

@@ -1,4 +1,4 @@
-"""Pictures a model can look at: PNG, JPEG, GIF and WebP, known by their first bytes."""
+"""Images that a model can read: PNG, JPEG, GIF and WebP, recognised by their first bytes."""
 
 import base64
 import struct
@@ -6,11 +6,11 @@ import struct
 from roo_tui.domain.blocks import Image
 
 IMAGE_LIMIT = 5_000_000
-"""The largest picture that is sent, in bytes (Messages API)."""
+"""The largest image that is sent, in bytes (a limit of the Messages API)."""
 
 
 def image_of(data: bytes) -> Image | None:
-    """Return the bytes as an image block, None if they are no picture a model can look at."""
+    """Return the bytes as an image block, None if they are not an image that a model can read."""
     media_type = _media_type(data)
     if not media_type:
         return None
@@ -29,7 +29,7 @@ def _media_type(data: bytes) -> str:
 
 
 def _size(media_type: str, data: bytes) -> tuple[int, int]:
-    """Return width and height in pixels, 0 and 0 where the file does not say."""
+    """Return width and height in pixels, 0 and 0 if they cannot be read."""
     try:
         match media_type:
             case "image/png":

@@ -1,4 +1,4 @@
-"""Tool: what a folder holds."""
+"""Tool: list the files and folders in a folder."""
 
 import asyncio
 from typing import ClassVar
@@ -20,17 +20,20 @@ LIMIT = 500
 
 
 class ListFilesArguments(ToolArguments):
+    """The arguments of `list_files`."""
+
     path: str = "."
     recursive: bool = False
 
 
 class ListFiles:
-    """Names of files and folders, at most 500."""
+    """Lists up to 500 names of files and folders."""
 
     name: ClassVar[str] = "list_files"
     Arguments: ClassVar[type[BaseModel]] = ListFilesArguments
 
     async def plan(self, arguments: ListFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan to list a folder."""
         location = await locate(context, arguments.path or ".")
         if isinstance(location, CallFailure):
             return location
@@ -38,6 +41,7 @@ class ListFiles:
         return CallPlan(location.shown, Effect.READ, concerns=concerns, state=(location, arguments.recursive))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """List the folder."""
         location: Location
         location, recursive = plan.state
         try:
@@ -48,12 +52,12 @@ class ListFiles:
             return refused_outcome(error)
         prefix = "" if not location.inside or location.shown == "." else location.shown + "/"
         items = tuple(well_formed(str(name))[len(prefix) :] for name in names)
-        words = "\n".join(items) or render("tools/list_files/empty", path=location.shown)
+        reply = "\n".join(items) or render("tools/list_files/empty", path=location.shown)
         if more:
-            words += "\n" + render("tools/list_files/cut", limit=LIMIT)
+            reply += "\n" + render("tools/list_files/cut", limit=LIMIT)
         count = f"{len(items)}{'+' if more else ''} {'name' if len(items) == 1 else 'names'}"
         return Outcome(
-            words,
+            reply,
             ListView(location.shown, items, len(items) + more),
             CallFacts("list", location.shown, full_content=not more, query="recursive" if recursive else ""),
             detail=count,

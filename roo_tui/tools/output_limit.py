@@ -1,25 +1,25 @@
-"""The one way in which long output is cut: in the middle, saying what is missing and how to get it."""
+"""Limits long output: cuts the middle, and says what is missing and how to get it."""
 
 from dataclasses import dataclass
 
 from roo_tui.prompt_files import render
 
-# The end of an output (the error, the summary of a test run) tells more than its beginning.
+# The end of an output (the error, the summary of a test run) matters more than its beginning.
 _HEAD_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """Text as it may be shown; `cut` says that some of it is missing."""
+    """A text within the limit; `cut` says whether some of it is missing."""
 
     text: str
     cut: bool
 
 
 def limit_output(text: str, limit: int, rest: str) -> Limited:
-    """Return at most `limit` characters of the text, beginning and end; a line between them says what is missing.
+    """Return the beginning and end of the text, at most `limit` characters; a line between them says what is missing.
 
-    `rest` tells the model how to get it. Cuts at line ends where there is one near.
+    `rest` tells the model how to get the missing part. Cuts are made at line ends if there is one nearby.
     """
     if len(text) <= limit:
         return Limited(text, False)

@@ -1,7 +1,8 @@
-"""The search that needs no ripgrep: a program of its own, so that a slow pattern can be ended and blocks nobody.
+"""The search without ripgrep: a separate program, so that a slow pattern can be stopped.
 
-Usage: `python_search.py PATTERN FILE...`. Writes `path NUL line-number : line` for each line that matches, as
-`rg --null --line-number` does. Exit code 2 and a message on stderr: the pattern is not valid. Standard library only.
+Usage: `python_search.py PATTERN FILE...`. It writes `path NUL line-number : line` for each matching line, as
+`rg --null --line-number` does. If the pattern is not valid, it exits with code 2 and a message on stderr. It uses the
+standard library only.
 """
 
 import codecs

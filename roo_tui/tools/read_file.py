@@ -1,4 +1,4 @@
-"""Tool: the text of a file with line numbers, or a picture."""
+"""Tool: read the text of a file with line numbers, or an image."""
 
 import asyncio
 from typing import ClassVar
@@ -25,18 +25,21 @@ MAX_LINE = 2_000
 
 
 class ReadFileArguments(ToolArguments):
+    """The arguments of `read_file`; line numbers are 1-based, the last line inclusive."""
+
     path: str
     first_line: int = Field(default=1, ge=1)
     last_line: int | None = Field(default=None, ge=1)
 
 
 class ReadFile:
-    """A range of lines, at most 2,000 lines or 80,000 characters at once."""
+    """Reads a range of lines, at most 2,000 lines or 80,000 characters per call."""
 
     name: ClassVar[str] = "read_file"
     Arguments: ClassVar[type[BaseModel]] = ReadFileArguments
 
     async def plan(self, arguments: ReadFileArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan to read the file."""
         location = await locate(context, arguments.path)
         if isinstance(location, CallFailure):
             return location
@@ -50,6 +53,7 @@ class ReadFile:
         return CallPlan(title, Effect.READ, concerns=outside_concerns(location), state=(location, arguments))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Read the file."""
         location, arguments = plan.state
         try:
             return await asyncio.to_thread(_read, context, location, arguments)
@@ -61,7 +65,7 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
     data, mode = context.workspace.read_bytes(location)
     image = image_of(data)
     if image is not None:
-        return _picture(location, image, len(data))
+        return _image(location, image, len(data))
     if text_files.is_binary(data):
         raise PathRefused("binary", location.shown, f"{len(data):,} bytes")
     file = text_files.decode(data, mode)
@@ -69,12 +73,12 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
     return _lines(location, file, arguments)
 
 
-def _picture(location: Location, image: Image, size: int) -> Outcome:
+def _image(location: Location, image: Image, size: int) -> Outcome:
     if size > IMAGE_LIMIT:
         raise PathRefused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
-    words = render("tools/read_file/image", path=location.shown, type=image.media_type)
+    reply = render("tools/read_file/image", path=location.shown, type=image.media_type)
     facts = CallFacts("read", location.shown, full_content=True)
-    return Outcome((Text(words), image), TextView(words), facts, detail=f"{image.width}×{image.height}")
+    return Outcome((Text(reply), image), TextView(reply), facts, detail=f"{image.width}×{image.height}")
 
 
 def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> Outcome:
@@ -84,16 +88,16 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
     count, first = len(lines), arguments.first_line
     remarks = [] if file.editable else [render("tools/read_file/not_utf8", encoding=file.encoding)]
     if not lines:
-        words = render("tools/read_file/empty", path=location.shown)
+        reply = render("tools/read_file/empty", path=location.shown)
         facts = CallFacts("read", location.shown, full_content=True, digest=file.digest)
-        return Outcome(words, FileView(location.shown, "", 1, 0), facts, detail="empty")
+        return Outcome(reply, FileView(location.shown, "", 1, 0), facts, detail="empty")
     if first > count:
-        words = render("tools/read_file/past_the_end", path=location.shown, count=count)
-        return Outcome(words, is_error=True, detail=f"{count} lines")
+        reply = render("tools/read_file/past_the_end", path=location.shown, count=count)
+        return Outcome(reply, is_error=True, detail=_counted(count))
     wanted = lines[first - 1 : arguments.last_line]
     if not wanted:
-        words = render("tools/read_file/lines_reversed", first=first, last=arguments.last_line)
-        return Outcome(words, is_error=True)
+        reply = render("tools/read_file/lines_reversed", first=first, last=arguments.last_line)
+        return Outcome(reply, is_error=True)
     shown, numbered, has_cut_line = _fitting(wanted, first)
     last = first + len(shown) - 1
     if len(shown) < len(wanted):
@@ -111,14 +115,16 @@ def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> 
             full_content=not has_cut_line,
             digest=file.digest,
         ),
-        detail=f"{len(shown):,} of {count:,} lines"
-        if not is_whole
-        else f"{count:,} {'line' if count == 1 else 'lines'}",
+        detail=_counted(count) if is_whole else f"{len(shown):,} of {_counted(count)}",
     )
 
 
+def _counted(lines: int) -> str:
+    return f"{lines:,} {'line' if lines == 1 else 'lines'}"
+
+
 def _fitting(wanted: list[str], first: int) -> tuple[list[str], list[str], bool]:
-    """Return the lines that may be shown at once, the same with their numbers, and whether one had to be cut."""
+    """Return the lines that fit one answer, the same lines numbered, and whether one had to be cut."""
     shown: list[str] = []
     numbered: list[str] = []
     characters, has_cut_line = 0, False

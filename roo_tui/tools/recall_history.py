@@ -1,4 +1,4 @@
-"""Tool: what is no longer in the context, by words or by id."""
+"""Tool: find hidden entries of the task by text or by id."""
 
 from typing import ClassVar
 
@@ -12,17 +12,20 @@ from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolConte
 
 
 class RecallHistoryArguments(ToolArguments):
+    """The arguments of `recall_history`; an id takes precedence over a query."""
+
     query: str = ""
     id: str = ""
 
 
 class RecallHistory:
-    """Searches what summaries, truncations and masks hide; changes nothing."""
+    """Searches what reductions hide from the model; changes nothing."""
 
     name: ClassVar[str] = "recall_history"
     Arguments: ClassVar[type[BaseModel]] = RecallHistoryArguments
 
     async def plan(self, arguments: RecallHistoryArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan the search; ids get their `e`, as in `e12`."""
         if context.recall is None:
             return CallFailure(render("tools/recall_history/unavailable"), title=self.name)
         wanted = arguments.id.strip() or arguments.query.strip()
@@ -33,6 +36,7 @@ class RecallHistory:
         return CallPlan(wanted, Effect.READ, state=wanted)
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Return the entries found."""
         assert context.recall is not None
         found = await context.recall(plan.state)
         return Outcome(found, TextView(found), CallFacts("other", query=plan.state))

@@ -1,4 +1,4 @@
-"""Every tool there is."""
+"""The registry of all tools."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from roo_tui.tools.base import Tool
 
 @cache
 def all_tools() -> dict[str, Tool]:
-    """Return every tool by name. Imported here and not before: pydantic is slow to load."""
+    """Return all tools by name. The imports are here because pydantic is slow to load."""
     from roo_tui.tools.apply_diff import ApplyDiff
     from roo_tui.tools.ask_followup_question import AskFollowupQuestion
     from roo_tui.tools.attempt_completion import AttemptCompletion
@@ -37,13 +37,13 @@ def all_tools() -> dict[str, Tool]:
 
 
 def specs() -> tuple[ToolSpec, ...]:
-    """Return every tool as the model sees it, in the registry's order."""
+    """Return all tools as the model sees them, in the order of the registry."""
     return tuple(_spec(name) for name in all_tools())
 
 
 @cache
 def _spec(name: str) -> ToolSpec:
-    """Making a schema takes some milliseconds, and every request needs them all."""
+    """Return one tool as the model sees it, cached: a schema takes milliseconds, and every request needs it."""
     from roo_tui.tools.arguments import schema
 
     return ToolSpec(name, render(f"tools/{name}"), schema(all_tools()[name]))

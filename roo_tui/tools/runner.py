@@ -1,4 +1,4 @@
-"""What the engine calls: a tool use becomes a plan, and an approved plan an outcome. A tool's defects end here."""
+"""Runs tools for the engine: plans a tool use, then runs the approved plan. Catches defects of tools."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A call that can run once it is allowed to."""
+    """A planned call that can run once it is approved."""
 
     call: ToolUse
     tool: Tool
@@ -22,7 +22,7 @@ class Prepared:
 
 
 async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | CallFailure:
-    """Return what a call would do, or why it cannot be done in words the model can act on. Changes nothing."""
+    """Return what a call would do, or a failure that tells the model why it cannot. Changes nothing."""
     from pydantic import ValidationError
 
     from roo_tui.tools.arguments import described, problems, validate
@@ -30,18 +30,18 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | CallFailu
     tools = all_tools()
     tool = tools.get(call.name)
     if tool is None:
-        words = render("replies/unknown_tool", tool=call.name, tools=", ".join(tools))
-        return CallFailure(words, title=call.name)
+        reply = render("replies/unknown_tool", tool=call.name, tools=", ".join(tools))
+        return CallFailure(reply, title=call.name)
     try:
         arguments = validate(tool.Arguments, call.input)
     except ValidationError as error:
-        words = render(
+        reply = render(
             "replies/invalid_arguments",
             tool=call.name,
             problems=problems(error),
             arguments=described(tool),
         )
-        return CallFailure(words, title=call.name)
+        return CallFailure(reply, title=call.name)
     try:
         plan = await tool.plan(arguments, context)
     except Exception as error:
@@ -51,7 +51,7 @@ async def plan_call(call: ToolUse, context: ToolContext) -> Prepared | CallFailu
 
 
 async def run_call(prepared: Prepared, context: ToolContext) -> Outcome:
-    """Do what was planned. Never raises but `CancelledError`; a defect is logged and told as an error."""
+    """Run a planned call. Raises nothing but `CancelledError`: a defect is logged and becomes an error outcome."""
     started = time.monotonic()
     try:
         outcome = await prepared.tool.run(prepared.plan, context)

@@ -1,4 +1,4 @@
-"""Tool: lines that match a regular expression."""
+"""Tool: search files for lines that match a regular expression."""
 
 import asyncio
 from itertools import groupby
@@ -21,18 +21,21 @@ LIMIT = 300
 
 
 class SearchFilesArguments(ToolArguments):
+    """The arguments of `search_files`; an empty `file_pattern` matches every file."""
+
     regex: str = Field(min_length=1)
     path: str = "."
     file_pattern: str = ""
 
 
 class SearchFiles:
-    """Matching lines by file, at most 300."""
+    """Finds up to 300 matching lines, grouped by file."""
 
     name: ClassVar[str] = "search_files"
     Arguments: ClassVar[type[BaseModel]] = SearchFilesArguments
 
     async def plan(self, arguments: SearchFilesArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan the search; the pattern is checked when it runs."""
         location = await locate(context, arguments.path or ".")
         if isinstance(location, CallFailure):
             return location
@@ -44,6 +47,7 @@ class SearchFiles:
         return CallPlan(title, Effect.READ, concerns=concerns, state=(location, regex, arguments.file_pattern))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Search and return the matching lines."""
         location: Location
         location, regex, file_pattern = plan.state
         search = TextSearch(context.workspace, location, regex, file_pattern=file_pattern, limit=LIMIT)
@@ -58,14 +62,14 @@ class SearchFiles:
         items = tuple(well_formed(f"{hit.path}:{hit.line}: {hit.text}") for hit in hits)
         count = f"{len(hits)}{'+' if found.more else ''} {'hit' if len(hits) == 1 else 'hits'}"
         return Outcome(
-            _words(found),
+            _reply(found),
             ListView(plan.title, items, len(hits) + found.more),
             CallFacts("search", location.shown, full_content=not found.more, query=regex),
             detail=count,
         )
 
 
-def _words(found: Found) -> str:
+def _reply(found: Found) -> str:
     lines: list[str] = []
     for path, hits in groupby(found.hits, key=lambda hit: hit.path):
         lines.append(well_formed(path))

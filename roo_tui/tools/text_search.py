@@ -1,7 +1,7 @@
-"""Searching files for a regular expression: with ripgrep if it is there, else with `python_search`.
+"""Searches files for a regular expression: with ripgrep if it is installed, otherwise with `python_search`.
 
-Both get the same files and give the same lines in the same order. ripgrep comes first, since it never takes exponential
-time; a pattern that only Python understands (look-around) is searched by Python.
+Both search the same files and return the same lines in the same order. ripgrep is preferred, since it never takes
+exponential time. Patterns that only Python understands (look-around) are searched with Python.
 """
 
 import shutil
@@ -25,12 +25,12 @@ _WORKER = Path(__file__).with_name("python_search.py")
 
 
 class BadPattern(Exception):
-    """The pattern is not a regular expression; the text says why."""
+    """The pattern is not a valid regular expression; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """One matching line; `path` is relative to the workspace, or absolute outside."""
+    """One matching line; `path` is relative to the workspace, or absolute if it is outside."""
 
     path: str
     line: int
@@ -39,7 +39,10 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Hits in path order. `more`: there are others; `timed_out`: not everything was searched."""
+    """The hits in path order. `more`: there are more; `timed_out`: the search is incomplete.
+
+    `too_large` counts files that were skipped for their size.
+    """
 
     hits: tuple[TextMatch, ...]
     more: bool = False
@@ -48,7 +51,7 @@ class Found:
 
 
 class TextSearch:
-    """One search. Call `run` in a thread; `stop` may be called from anywhere and ends it."""
+    """One search. Call `run` in a thread; `stop` ends it from any thread."""
 
     def __init__(
         self,
@@ -79,7 +82,7 @@ class TextSearch:
             self._process.kill()
 
     def run(self) -> Found:
-        """Search and return what was found.
+        """Search and return the hits.
 
         Raises:
             BadPattern: neither ripgrep nor Python understands the pattern.
@@ -101,7 +104,7 @@ class TextSearch:
         return Found(tuple(hits[: self._limit]), len(hits) > self._limit, timed_out, self._too_large)
 
     def _command(self) -> list[str]:
-        """Return the program and its arguments up to the names of the files."""
+        """Return the program and its arguments, without the file names."""
         if self._ripgrep:
             command = [self._ripgrep, "--no-config", "--null", "--with-filename", "--line-number", "--no-heading"]
             command += ["--color=never", "--text", "--crlf", "--no-messages", "--threads=1", "--regexp", self._pattern]
@@ -113,7 +116,7 @@ class TextSearch:
         return command
 
     def _error_of(self, command: list[str]) -> str | None:
-        """Return what a program says against the pattern when it has nothing to search."""
+        """Return the error that a program reports for the pattern, None if it accepts it."""
         try:
             tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout_s)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
@@ -121,7 +124,7 @@ class TextSearch:
         return tried.stderr.decode("utf-8", "replace").strip() if tried.returncode == 2 else None
 
     def _batches(self) -> Iterator[dict[str, str]]:
-        """Yield the files to search, as many at once as fit a command line: absolute path to shown name."""
+        """Yield the files to search as batches that fit a command line: absolute paths to shown names."""
         batch: dict[str, str] = {}
         size = 0
         for path, shown in self._files():

@@ -1,4 +1,4 @@
-"""Tool: the todo list of the task, replaced as a whole."""
+"""Tool: replace the todo list of the task."""
 
 import re
 from typing import ClassVar, Literal
@@ -20,16 +20,19 @@ _STATES: dict[str, TodoState] = {"x": "done", "X": "done", "-": "in_progress", "
 
 
 class UpdateTodoListArguments(ToolArguments):
+    """The arguments of `update_todo_list`; `todos` is a Markdown checklist."""
+
     todos: str
 
 
 class UpdateTodoList:
-    """A Markdown checklist becomes the list of the task."""
+    """Makes a Markdown checklist the todo list of the task."""
 
     name: ClassVar[str] = "update_todo_list"
     Arguments: ClassVar[type[BaseModel]] = UpdateTodoListArguments
 
     async def plan(self, arguments: UpdateTodoListArguments, context: ToolContext) -> CallPlan | CallFailure:  # noqa: ARG002
+        """Parse the checklist."""
         todos = parse_todos(arguments.todos)
         if isinstance(todos, str):
             return CallFailure(render("tools/update_todo_list/malformed", line=todos))
@@ -37,13 +40,14 @@ class UpdateTodoList:
         return CallPlan(f"{done} of {len(todos)} done", Effect.TODO, TodoView(todos), state=todos)
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:  # noqa: ARG002
+        """Return the new todo list."""
         return Outcome(
             render("tools/update_todo_list/updated"), plan.view, CallFacts("todo"), detail=plan.title, todos=plan.state
         )
 
 
 def parse_todos(text: str) -> Todos | str:
-    """Return the items of a checklist, or the first line that is none. An empty text is an empty list."""
+    """Return the items of a checklist, or the first line that is not one. An empty text gives an empty list."""
     items: list[tuple[str, TodoState]] = []
     for line in text.splitlines():
         if not line.strip():

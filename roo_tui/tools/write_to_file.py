@@ -1,4 +1,4 @@
-"""Tool: a file with this content, new or in place of the old."""
+"""Tool: create a file, or replace its whole content."""
 
 import asyncio
 from typing import ClassVar
@@ -17,23 +17,27 @@ from roo_tui.workspace.files import Location
 
 
 class WriteToFileArguments(ToolArguments):
+    """The arguments of `write_to_file`."""
+
     path: str
     content: str
 
 
 class WriteToFile:
-    """Writes whole files; line ends, byte order mark and permissions of an old one are kept."""
+    """Writes whole files; an existing file keeps its line ends, byte order mark and permissions."""
 
     name: ClassVar[str] = "write_to_file"
     Arguments: ClassVar[type[BaseModel]] = WriteToFileArguments
 
     async def plan(self, arguments: WriteToFileArguments, context: ToolContext) -> CallPlan | CallFailure:
+        """Plan to write the file."""
         location = await locate(context, arguments.path)
         if isinstance(location, CallFailure):
             return location
         return await asyncio.to_thread(_plan, context, location, well_formed(arguments.content))
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
+        """Write the file."""
         return await carry_out(plan, context)
 
 

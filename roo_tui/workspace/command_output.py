@@ -1,4 +1,4 @@
-"""What a command writes: whole on disk, little of it in memory."""
+"""The output of a command: whole on disk, only its end in memory."""
 
 import logging
 import tempfile
@@ -8,16 +8,16 @@ from roo_tui.prompt_files import render
 log = logging.getLogger(__name__)
 
 KEPT = 64_000_000
-"""Bytes of one command's output that are kept whole; of more than that, the last `TAIL` too."""
+"""The first bytes of an output that are kept; if there are more, so are the last `TAIL` bytes."""
 
 TAIL = 65_536
 
 
 class CommandOutput:
-    """Bytes in the order they came. Close it when done: the file behind it is deleted."""
+    """Collects the bytes of an output in order, in a temporary file that `close` deletes."""
 
     def __init__(self) -> None:
-        # Closed by `close`: it lives as long as the command does.
+        # Closed by `close`, since it lives as long as the command.
         self._file = tempfile.TemporaryFile(prefix="roo-tui-output-")  # noqa: SIM115
         self._tail = bytearray()
         self._kept = 0
@@ -33,7 +33,7 @@ class CommandOutput:
                 self._kept += len(part)
                 self._room -= len(part)
             except OSError as error:
-                log.warning("the rest of a command's output is not kept: %s", error)
+                log.warning("the rest of a command's output cannot be kept: %s", error)
                 self._room = 0
         self.size += len(data)
         self._tail += data
@@ -41,7 +41,7 @@ class CommandOutput:
             del self._tail[:-TAIL]
 
     def text(self) -> str:
-        """Return everything as text; where the middle was not kept, a line says how much is missing."""
+        """Return the whole output; if its middle was not kept, a line says how much is missing."""
         self._file.seek(0)
         kept = self._file.read(self._kept)
         tail_start = self.size - len(self._tail)
@@ -51,12 +51,12 @@ class CommandOutput:
         return f"{_decode(kept)}\n{lost}\n{_decode(bytes(self._tail))}"
 
     def since(self, offset: int, limit: int) -> str:
-        """Return what came after the first `offset` bytes; of more than `limit` (at most `TAIL`) the last ones."""
+        """Return the output after the first `offset` bytes, at most the last `limit` bytes of it (and `TAIL`)."""
         length = min(limit, TAIL, max(0, self.size - offset))
         return _decode(bytes(self._tail[len(self._tail) - length :]))
 
     def close(self) -> None:
-        """Delete what is kept."""
+        """Delete the kept output."""
         self._file.close()
 
 

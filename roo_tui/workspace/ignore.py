@@ -1,4 +1,4 @@
-"""Which paths the agent may not see (`.rooignore`), and which it may not change without a question."""
+"""Path rules: what the agent may not see (`.rooignore`), and what it may change only with approval."""
 
 import logging
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 ROO_IGNORE = ".rooignore"
 
-# What steers the agent, the editor or git itself; the same list as Roo Code's, with git's own folder.
+# What configures the agent, the editor or git: Roo Code's list, and git's own folder.
 _PROTECTED = (
     ROO_IGNORE,
     ".roo/",
@@ -29,7 +29,7 @@ _PROTECTED = (
 
 
 def parse(lines: Iterable[str]) -> "GitIgnoreSpec":
-    """Return the patterns of a `.gitignore`-like file; a line that is no pattern is logged and left out."""
+    """Return the patterns of a `.gitignore`-like file; an invalid line is logged and left out."""
     from pathspec import GitIgnoreSpec
 
     kept = list(lines)
@@ -40,7 +40,7 @@ def parse(lines: Iterable[str]) -> "GitIgnoreSpec":
 
 
 def read_patterns(path: Path) -> "GitIgnoreSpec | None":
-    """Return the patterns of the file, None where there is no such file or it cannot be read."""
+    """Return the patterns of the file, None if it does not exist or cannot be read."""
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
@@ -52,7 +52,7 @@ def read_patterns(path: Path) -> "GitIgnoreSpec | None":
 
 
 def is_protected(relative: str) -> bool:
-    """Say whether a path (relative to the workspace) steers the agent, the editor or git."""
+    """Say whether a path (relative to the workspace) configures the agent, the editor or git."""
     return _protected().match_file(relative)
 
 
@@ -94,6 +94,6 @@ def _is_pattern(line: str) -> bool:
     try:
         GitIgnoreSpec.from_lines([line])
     except ValueError as error:
-        log.warning("left out of the ignore patterns: %s", error)
+        log.warning("left an invalid line out of the ignore patterns: %s", error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Names of files and folders, without what `.rooignore` and `.gitignore` leave out. Works without git."""
+"""Lists files and folders, except those that `.rooignore` or `.gitignore` leaves out. Does not need git."""
 
 import asyncio
 import os
@@ -16,19 +16,19 @@ from roo_tui.workspace.ignore import read_patterns
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Never walked into unless asked for by name: what tools and package managers make, in any number.
+# Walked only if named: what tools and package managers create, often in large numbers.
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".ruff_cache"}
     | {".pytest_cache", ".hypothesis"}
 )
 
 COMPLETED = 50_000
-"""How many files `all_files` returns at most."""
+"""The most files that `all_files` returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One file or folder; `relative` starts at the workspace's root, or at the walked folder if that lies outside."""
+    """One file or folder; `relative` starts at the workspace's root, or at the walked folder if that is outside."""
 
     relative: str
     path: str
@@ -39,10 +39,10 @@ class Name:
 
 
 def walk(workspace: Workspace, folder: Location, *, recursive: bool = True) -> Iterator[Name]:
-    """Yield what a folder holds, sorted, upper levels first; links are named but not followed.
+    """Yield the contents of a folder, sorted, upper levels first; links are listed but not followed.
 
-    `.gitignore` counts in a recursive walk only, and not where the folder itself is ignored by git. Folders that
-    cannot be read are left out.
+    `.gitignore` applies in a recursive walk only, and not if it ignores the folder itself. Folders that cannot be read
+    are left out.
     """
     prefix = "" if not folder.inside or folder.shown == "." else folder.shown + "/"
     chain = _chain_to(workspace, folder) if recursive else None
@@ -69,7 +69,7 @@ def list_folder(workspace: Workspace, path: str | Location, *, recursive: bool, 
     """Return at most `limit` names and whether there are more.
 
     Raises:
-        PathRefused: ignored, missing, or not a folder.
+        PathRefused: the folder is ignored, missing, not a folder, or not readable.
     """
     folder = path if isinstance(path, Location) else workspace.resolve(path)
     if workspace.is_ignored(folder):
@@ -87,7 +87,7 @@ def list_folder(workspace: Workspace, path: str | Location, *, recursive: bool, 
 
 
 async def all_files(workspace: Workspace, limit: int = COMPLETED) -> list[str]:
-    """Return the workspace's files, relative, upper levels first; runs in a thread."""
+    """Return the relative paths of the workspace's files, upper levels first. Runs in a thread."""
 
     def collect() -> list[str]:
         names = (name.relative for name in walk(workspace, workspace.resolve(".")) if not name.is_dir)
@@ -106,18 +106,19 @@ def _entries(path: str) -> list[os.DirEntry[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """The `.gitignore` files that count in a folder, from the root down: (prefix, patterns)."""
+    """The `.gitignore` files that apply to a folder, from the root down: (prefix, patterns)."""
 
     specs: "tuple[tuple[str, GitIgnoreSpec], ...]" = ()
 
     def with_folder(self, path: str, prefix: str) -> "_Chain":
+        """Return the chain with a folder's `.gitignore` added, if it has one."""
         spec = read_patterns(Path(path) / ".gitignore")
         if spec is None or any(known == prefix for known, _ in self.specs):
             return self
         return _Chain((*self.specs, (prefix, spec)))
 
     def is_ignored(self, relative: str, *, is_dir: bool) -> bool:
-        # The deepest file that has something to say decides, as in git.
+        """Say whether the deepest file with a matching pattern ignores a path, as git does."""
         for prefix, spec in reversed(self.specs):
             name = relative[len(prefix) :] + ("/" if is_dir else "")
             decision = spec.check_file(name).include
@@ -127,7 +128,7 @@ class _Chain:
 
 
 def _chain_to(workspace: Workspace, folder: Location) -> _Chain:
-    """Return the patterns that count above a folder; none where it is itself ignored by them."""
+    """Return the patterns that apply above a folder, none if they ignore the folder itself."""
     chain = _Chain()
     if not folder.inside or folder.shown == ".":
         return chain

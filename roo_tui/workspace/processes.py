@@ -1,6 +1,6 @@
-"""Shell commands: started in a group of their own, streamed, and ended with everything they started.
+"""Runs shell commands: each in its own process group, with streamed output, ended with everything it started.
 
-A command has no input, no terminal and none of the program's API keys. Must be used on an event loop.
+A command gets no input, no terminal and none of roo-tui's API keys. Use this module on an event loop.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from roo_tui.workspace.command_output import CommandOutput
 
 SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
 
-# Nobody is there to page, to type a password or to see colours.
+# A command has no terminal: it cannot page, ask for a password or show colours.
 _QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
 
 _GRACE_S = 1.0
@@ -32,10 +32,10 @@ Emit = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """How a command went. Close `output` after reading it, unless the command was left running (`pid` is then set).
+    """The result of a command. Close `output` after reading it, unless the command was left running (`pid` is set).
 
-    `exit_code` is negative for a signal, None while it runs. `ended_leftovers` says that processes it had left behind
-    were ended with it.
+    `exit_code` is negative for a signal, None while the command runs. `ended_leftovers` says that processes it left
+    behind were ended too.
     """
 
     output: CommandOutput
@@ -48,7 +48,7 @@ class CommandRun:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundCommand:
-    """A command that was left running, or has ended since. `unread` is the end of what it wrote since last read."""
+    """A command that was left running, or has ended since. `unread` is the end of its output since the last read."""
 
     pid: int
     command: str
@@ -58,7 +58,7 @@ class BackgroundCommand:
 
 
 class Commands:
-    """Runs shell commands in the workspace and keeps those left running."""
+    """Runs shell commands in the workspace and keeps track of those left running."""
 
     def __init__(self, root: Path, hidden_variables: tuple[str, ...] = ()) -> None:
         self._root = root
@@ -76,12 +76,13 @@ class Commands:
         background: bool = False,
         emit: Emit | None = None,
     ) -> CommandRun:
-        """Run a command until it ends or the time is over; then it is ended, or left running if `background`.
+        """Run a command until it ends or times out; on a time-out it is ended, or left running if `background`.
 
-        Cancelling ends the command with all it started and returns at once; `kill_all` waits for the end of it.
+        Cancelling ends the command and everything it started, and returns at once; `kill_all` waits until they have
+        ended.
 
         Raises:
-            OSError, ValueError: it could not be started.
+            OSError, ValueError: the command could not be started.
         """
         started = time.monotonic()
         live = await _Live.start(command, cwd or self._root, self._environment(), emit)
@@ -111,22 +112,22 @@ class Commands:
         return CommandRun(live.output, live.process.returncode, duration_s, timed_out, None, leftovers)
 
     def running(self, *, mark_read: bool = False) -> tuple[BackgroundCommand, ...]:
-        """Return the commands left running, and those that ended since, oldest first. May be called from a thread.
+        """Return the commands left running and those that ended since, oldest first. May be called from a thread.
 
-        `mark_read`: what is returned counts as read, and commands that have ended are not returned again.
+        With `mark_read`, their output counts as read, and commands that have ended are not returned again.
         """
-        told: list[BackgroundCommand] = []
+        found: list[BackgroundCommand] = []
         for live in list(self._background):
             is_running, size = not live.has_ended, live.output.size
             unread = live.output.since(live.read_to, _UNREAD)
-            told.append(BackgroundCommand(live.process.pid, live.command, is_running, live.process.returncode, unread))
+            found.append(BackgroundCommand(live.process.pid, live.command, is_running, live.process.returncode, unread))
             if mark_read:
                 live.read_to = size
                 if not is_running:
                     self._background.remove(live)
                     self._live.discard(live)
                     live.output.close()
-        return tuple(told)
+        return tuple(found)
 
     async def kill_all(self) -> None:
         """End every command and wait until they have ended."""
@@ -174,9 +175,10 @@ class _Live:
 
     @classmethod
     async def start(cls, command: str, cwd: Path, environment: dict[str, str], emit: Emit | None) -> "_Live":
+        """Start a command; raises OSError or ValueError if that fails."""
         shell = shutil.which("bash") or "/bin/sh"
         output = CommandOutput()
-        # A pipe of our own: the process counts as ended when it exits, not when the last heir of its output does.
+        # With a pipe of its own, the process has ended when it exits, not when the last heir of the pipe does.
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         try:
@@ -200,21 +202,22 @@ class _Live:
         return cls(command, process, reader, output, emit)
 
     def emit_to(self, emit: Emit | None) -> None:
+        """Send further output to `emit`; None sends it nowhere."""
         self._emit = emit
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of it runs any more and its output is complete."""
+        """Whether nothing of it is running any more and its output is complete."""
         return self._closed.is_set() and not self.is_alive()
 
     def is_alive(self) -> bool:
-        """Whether the command, or anything it started in its group, still runs."""
+        """Say whether the command, or anything it started in its group, is still running."""
         if self.process.returncode is None:
             return True
         return self.signal(0) and _has_living_member(self.process.pid)
 
     def signal(self, number: int) -> bool:
-        """Send a signal to the whole group; return whether there was one to send it to."""
+        """Send a signal to the whole group; return whether the group exists."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):
@@ -222,7 +225,7 @@ class _Live:
         return True
 
     async def end(self) -> None:
-        """End the group: politely, and after a second by force."""
+        """End the group with SIGTERM, and after a second with SIGKILL."""
         self.signal(signal.SIGTERM)
         deadline = self._loop.time() + _GRACE_S
         while self.is_alive() and self._loop.time() < deadline:
@@ -232,7 +235,7 @@ class _Live:
         await self.has_closed(_LAST_WORDS_S)
 
     async def has_closed(self, within_s: float) -> bool:
-        """Wait for the end of the output; return whether it came. Something that left the group may hold it open."""
+        """Wait for the end of the output; return whether it came. A process outside the group may hold it open."""
         try:
             async with asyncio.timeout(within_s):
                 await self._closed.wait()
@@ -241,6 +244,7 @@ class _Live:
         return True
 
     def stop_reading(self) -> None:
+        """Close the pipe and show what is left of the output. Stopping twice does nothing."""
         if self._reader >= 0:
             self._loop.remove_reader(self._reader)
             os.close(self._reader)
@@ -265,7 +269,7 @@ class _Live:
     def _show(self, text: str) -> None:
         if self._emit is None or not text:
             return
-        # Of a flood only the newest part is worth showing; the whole is in `output`.
+        # If output comes too fast, only the newest part is shown; all of it is in `output`.
         self._pending = (self._pending + text)[-_CHUNK:]
         if self._flush is None:
             self._flush = self._loop.call_later(_SHOWN_EVERY_S, self._shown)
@@ -278,7 +282,7 @@ class _Live:
 
 
 def _has_living_member(group: int) -> bool:
-    """Say whether a process group holds more than zombies: in a container without init nobody takes those away."""
+    """Say whether a process group has more than zombies, which stay in a container without an init process."""
     try:
         processes = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     except OSError:

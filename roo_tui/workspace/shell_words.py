@@ -1,4 +1,4 @@
-"""Which files a shell command names, as far as its words tell."""
+"""Finds the ignored files that a shell command names, as far as its words show."""
 
 import glob
 import re
@@ -18,8 +18,8 @@ _WORDS = 1_000
 def ignored_paths(workspace: Workspace, command: str, cwd: Path) -> tuple[str, ...]:
     """Return the paths hidden by `.rooignore` that a command names, in order, each once.
 
-    Words, redirections, values of options (`--file=x`) and simple wildcards are looked at; what a script or a variable
-    names cannot be seen.
+    Words, redirections, values of options (`--file=x`) and simple wildcards are checked. Paths that a script or a
+    variable names are not found.
     """
     found: dict[str, None] = {}
     for word in islice(_words(command), _WORDS):

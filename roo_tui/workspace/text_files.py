@@ -1,4 +1,4 @@
-"""Text as a file holds it: encoding, byte order mark and line ends, found when read and kept when written."""
+"""Text files: detects encoding, byte order mark and line ends on reading, and keeps them on writing."""
 
 import codecs
 import hashlib
@@ -13,10 +13,10 @@ LineEnds = Literal["\n", "\r\n", "mixed"]
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file's text, exactly as it stands there but without a byte order mark.
+    """A file's text, exactly as stored but without a byte order mark.
 
-    `line_ends` is `\\r\\n` only where every line ends so. `digest` is the SHA-256 of the bytes, `mode` the permission
-    bits. Only UTF-8 can be written back without loss; anything else is decoded for reading alone.
+    `line_ends` is `\\r\\n` only if every line ends so. `digest` is the SHA-256 of the bytes, `mode` the permission
+    bits. Only UTF-8 can be written back without loss; other encodings are decoded for reading only.
     """
 
     text: str
@@ -28,7 +28,7 @@ class TextFile:
 
     @property
     def editable(self) -> bool:
-        """Whether the text can be changed and written back with all else as it was."""
+        """Whether the text can be changed and written back without loss."""
         return self.encoding == "utf-8"
 
     def fit(self, text: str) -> str:
@@ -40,12 +40,12 @@ class TextFile:
 
 
 def is_binary(data: bytes) -> bool:
-    """Say whether bytes are no text: a NUL near the beginning, without a UTF-16 byte order mark (as git decides)."""
+    """Say whether bytes are binary: a NUL near the beginning and no UTF-16 byte order mark (as git decides)."""
     return b"\0" in data[:_SNIFFED] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def decode(data: bytes, mode: int = 0o644) -> TextFile:
-    """Return the bytes as text; call `is_binary` first. Bytes that are not UTF-8 are read as UTF-16 or Windows-1252."""
+    """Return the bytes as text; call `is_binary` first. If not UTF-8, they are decoded as UTF-16 or Windows-1252."""
     text, encoding, has_bom = _decode(data)
     return TextFile(text, digest(data), line_ends_of(text), has_bom, encoding, mode)
 
@@ -56,7 +56,7 @@ def digest(data: bytes) -> str:
 
 
 def line_ends_of(text: str) -> LineEnds:
-    """Return how the text's lines end; a text without line ends counts as `\\n`."""
+    """Return the kind of line ends in the text, `\\n` if there are none."""
     returns = text.count("\r\n")
     if not returns:
         return "\n"

@@ -77,7 +77,7 @@ def test_a_dead_server_is_tried_four_times_and_the_message_is_kept(program: Run)
     os.environ["ANTHROPIC_BASE_URL"] = url
     code, _, err = program("-p", "precious words")
     assert code == 7
-    assert "Check network and base URL" in err
+    assert "Check the network and base URL" in err
     assert "precious words" in effective(program)
 
 
@@ -132,11 +132,11 @@ def test_without_git_everything_works_but_rewinding_files(
     with serving(write, DONE):
         code, out, err = program("--auto-approve", "-p", "write it")
     assert (code, out) == (0, "All done.\n")
-    assert "install git" in err
+    assert "Install git" in err
     (task,) = json.loads(program("tasks", "--json")[1])
     code, _, err = program("rewind", task["id"], "e1", "--files")
     assert code == 4
-    assert "install git" in err
+    assert "Install git" in err
     assert program("rewind", task["id"], "e1")[0] == 0
     assert (workspace / "b.txt").read_text() == "two\n"
 

@@ -117,10 +117,10 @@ def test_compressed_files_and_the_file_itself_are_read_too(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("{}", "does not hold a list"), ("[]", "holds no messages"), ("no", "is not JSON")],
+    [("{}", "does not contain a list"), ("[]", "contains no messages"), ("no", "is not JSON")],
 )
 def test_what_is_no_task_is_refused_with_a_sentence(tmp_path, content, sentence):
-    with pytest.raises(ExchangeError, match="is no Roo Code task"):
+    with pytest.raises(ExchangeError, match="is not a Roo Code task"):
         read_task(tmp_path)
     (tmp_path / "api_conversation_history.json").write_text(content)
     with pytest.raises(ExchangeError, match=sentence):

@@ -1,7 +1,7 @@
-"""Where the demo's script stands, read from nothing but the request.
+"""How far the demo's script has come, computed from the request alone.
 
-The script keeps no state of its own. Its place follows from the words of its own steps in the conversation, or from the
-note it leaves in its summaries, so that it is right after a rewind, a resume, a condense and an undo too.
+The script keeps no state. Its position follows from the texts of its steps in the conversation, or from the note it
+leaves in its summaries, so that it is also right after a rewind, a resume, a condense or an undo.
 """
 
 import re
@@ -13,7 +13,7 @@ from roo_tui.domain.requests import Request
 from roo_tui.llm.demo.script import TASKS
 
 _NOTE = re.compile(r"\(demo script: (\w+), step (\d+)\)")
-# What the engine puts beside a person's words: text in tags of its own, and one-line remarks in square brackets.
+# What the engine adds to the user's message: text in its own tags, and one-line remarks in square brackets.
 _TAGGED = re.compile(
     r"<(system-reminder|environment_details|file_content|command)\b[^>]*>.*?</\1>|\A\s*\[[^\n]*\]\s*\Z", re.DOTALL
 )
@@ -27,9 +27,9 @@ _GO_ON = re.compile(r"\s*(please\s+)?(continue|go on|carry on|try again|retry|ye
 
 @dataclass(frozen=True, slots=True)
 class DemoPosition:
-    """The step that comes next; `task` is empty where the script has nothing to say. `results` are of the step before.
+    """The next step of the script; `task` is empty if the script has no answer.
 
-    `failed` is the text of the first of them that is an error.
+    `results` is the text of the previous step's results, `failed` that of the first one that is an error.
     """
 
     task: str = ""
@@ -39,31 +39,31 @@ class DemoPosition:
 
 
 def is_condense_request(request: Request) -> bool:
-    """Return whether the request asks for a summary: its newest words show what one looks like."""
+    """Return whether the request asks for a summary: its last text describes the form of one."""
     newest = [block.text for block in request.messages[-1].blocks if isinstance(block, Text)]
     return bool(newest) and "<analysis>" in newest[-1] and "<summary>" in newest[-1]
 
 
-def place_of(request: Request) -> DemoPosition:
-    """Return where the script goes on."""
-    task, step, words = "", 0, ""
+def next_position(request: Request) -> DemoPosition:
+    """Return where the script continues: at its next step, or at a task the newest message asks for."""
+    task, step, text = "", 0, ""
     for message in request.messages:
         if message.role == "assistant":
             task, step = _said(message) or (task, step)
-            words = ""
+            text = ""
         else:
             task, step = _noted(message) or (task, step)
-            words = human_words(message) or words
-    if words:
-        return _chosen(words, task, step)
+            text = typed_text(message) or text
+    if text:
+        return _chosen(text, task, step)
     results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
     texts = [result_text(result) for result in results]
     errors = [text for result, text in zip(results, texts, strict=True) if result.is_error]
     return DemoPosition(task, step, "\n".join(texts), errors[0] if errors else "")
 
 
-def place_to_summarise(request: Request) -> DemoPosition:
-    """Return where the script stood in a conversation that is to be summarised."""
+def position_to_summarise(request: Request) -> DemoPosition:
+    """Return how far the script had come in a conversation that a summary is asked for."""
     task, step = "", 0
     for message in request.messages:
         found = _said(message) if message.role == "assistant" else _noted(message)
@@ -71,37 +71,37 @@ def place_to_summarise(request: Request) -> DemoPosition:
     return DemoPosition(task, step)
 
 
-def note(place: DemoPosition) -> str:
-    """Return what a summary holds so that the script finds its place again."""
-    return f"(demo script: {place.task}, step {place.step})"
+def note(position: DemoPosition) -> str:
+    """Return the note in a summary from which the script finds its position again."""
+    return f"(demo script: {position.task}, step {position.step})"
 
 
-def human_words(message: Message) -> str:
-    """Return what a person typed in a user message, without what the program put beside it."""
-    return "\n".join(words for block in message.blocks if (words := _words_in(block))).strip()
+def typed_text(message: Message) -> str:
+    """Return what the user typed in a message, without what the engine added."""
+    return "\n".join(text for block in message.blocks if (text := _typed_in(block))).strip()
 
 
-def _words_in(block: object) -> str:
+def _typed_in(block: object) -> str:
     if not isinstance(block, Text) or _NOTE.search(block.text) or block.text.startswith("[Tool Result"):
         return ""
     return _TAGGED.sub("", block.text).strip()
 
 
-def _chosen(words: str, task: str, step: int) -> DemoPosition:
-    if task and _GO_ON.match(words):
+def _chosen(text: str, task: str, step: int) -> DemoPosition:
+    if task and _GO_ON.match(text):
         return DemoPosition(task, step)
     for pattern, topic in _TOPICS:
-        if pattern.search(words):
+        if pattern.search(text):
             return DemoPosition(topic)
     return DemoPosition("" if task else "fix")
 
 
 def _said(message: Message) -> tuple[str, int] | None:
-    """Return the step after the newest whole one in the message; words whose calls were cut off do not count."""
+    """Return the step after the one in the message; a text whose calls were cut off does not count."""
     if not any(_is_call(block) for block in message.blocks):
         return None
     spoken = {block.text.strip() for block in message.blocks if isinstance(block, Text)}
-    return next(((task, number + 1) for task, number, words in _all_words() if words in spoken), None)
+    return next(((task, number + 1) for task, number, text in _all_texts() if text in spoken), None)
 
 
 def _is_call(block: object) -> bool:
@@ -114,7 +114,7 @@ def _noted(message: Message) -> tuple[str, int] | None:
     return known[-1] if known else None
 
 
-def _all_words() -> Iterator[tuple[str, int, str]]:
+def _all_texts() -> Iterator[tuple[str, int, str]]:
     for task, steps in TASKS.items():
         for number, step in enumerate(steps):
             yield task, number, step.reply.say

@@ -4,14 +4,14 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-# Kept under this ending so that no tool takes the sample's files for the program's own.
+# The suffix keeps linters and test runners from treating the sample as part of this project.
 _ENDING = ".txt"
 
 
 def make(folder: Path) -> Path:
-    """Write the sample project into the folder, which is made if need be, and return it.
+    """Write the sample project into the folder, creating it if needed, and return the folder.
 
-    A folder that already holds something is left exactly as it is, so that a demo can be resumed.
+    A folder that is not empty is left unchanged, so that a demo can be resumed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):

@@ -1,1 +1,1 @@
-"""Other programs' formats: what comes in as entries' bodies, what goes out as text."""
+"""Import and export: reads other programs' formats as entry bodies, and writes tasks as text."""

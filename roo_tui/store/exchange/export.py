@@ -1,10 +1,10 @@
-"""What goes out: a transcript for programs (JSON Lines) and for people (Markdown), and messages as they are sent."""
+"""Export formats: a transcript as JSON Lines or Markdown, and messages as the Messages API takes them."""
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from roo_tui.domain.blocks import (
     Block,
@@ -34,12 +34,14 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Mask, Reduction, To
 from roo_tui.plain_text import clean, one_line
 from roo_tui.store.codec import encode
 
+JsonObject: TypeAlias = dict[str, Any]
+
 _TICKS = re.compile("`{3,}")
 _BOXES = {"pending": "[ ]", "in_progress": "[-]", "done": "[x]"}
 
 
 def transcript_jsonl(entries: Iterable[Entry], hidden: Collection[EntryId] = frozenset()) -> str:
-    """Return one JSON object a line and entry: `id`, `parent_id`, `at_ms`, `hidden`, and `body` as it is stored."""
+    """Return one line of JSON per entry: `id`, `parent_id`, `at_ms`, `hidden`, and `body` as it is stored."""
     lines = []
     for entry in entries:
         head = {"id": entry.id, "parent_id": entry.parent_id, "at_ms": entry.at_ms, "hidden": entry.id in hidden}
@@ -48,27 +50,25 @@ def transcript_jsonl(entries: Iterable[Entry], hidden: Collection[EntryId] = fro
 
 
 def markdown(entries: Iterable[Entry], hidden: Collection[EntryId] = frozenset()) -> str:
-    """Return the transcript for people: one section an entry, marked where the model does not see it.
+    """Return the transcript as Markdown: one section per entry, marked if the model does not see it.
 
-    Times are UTC. Control characters are left out.
+    Times are UTC; an entry whose `at_ms` is 0 has none. Control characters are left out.
     """
     sections = []
     for entry in entries:
         title, paragraphs = _section(entry)
-        moment = datetime.fromtimestamp(entry.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
         mark = " (hidden from the model)" if entry.id in hidden else ""
-        sections.append(
-            "\n\n".join([f"## {entry_ref(entry.id)} {title}{mark}", f"*{moment}*", *filter(None, paragraphs)])
-        )
+        heading = f"## {entry_ref(entry.id)} {title}{mark}"
+        sections.append("\n\n".join(filter(None, (heading, _time(entry.at_ms), *paragraphs))))
     return clean("\n\n".join(sections) + "\n") if sections else ""
 
 
-def messages_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return messages as the Messages API takes them; thinking and opaque blocks are as they would be sent."""
+def messages_json(messages: Sequence[Message]) -> list[JsonObject]:
+    """Return messages as the Messages API takes them, including thinking and opaque blocks."""
     return [{"role": message.role, "content": [_block_json(block) for block in message.blocks]} for message in messages]
 
 
-def _block_json(block: Block) -> dict[str, Any]:
+def _block_json(block: Block) -> JsonObject:
     match block:
         case Text(text):
             return {"type": "text", "text": text}
@@ -78,7 +78,7 @@ def _block_json(block: Block) -> dict[str, Any]:
             return {"type": "tool_use", "id": id, "name": name, "input": dict(values)}
         case ToolResult(call_id, content, is_error):
             parts = content if isinstance(content, str) else [_block_json(part) for part in content]
-            result = {"type": "tool_result", "tool_use_id": call_id, "content": parts}
+            result: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": parts}
             return {**result, "is_error": True} if is_error else result
         case Thinking(text, signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
@@ -86,6 +86,11 @@ def _block_json(block: Block) -> dict[str, Any]:
             return dict(block.payload)
         case _:
             assert_never(block)
+
+
+def _time(at_ms: int) -> str:
+    """Return the time in italics, empty if it is 0: messages of the effective history have no time."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("*%Y-%m-%d %H:%M:%S*") if at_ms else ""
 
 
 def _section(entry: Entry) -> tuple[str, list[str]]:
@@ -96,7 +101,7 @@ def _section(entry: Entry) -> tuple[str, list[str]]:
         case AssistantMessage(blocks, unsent, interrupted=interrupted) as message:
             parts = _paragraphs(blocks)
             if unsent:
-                parts += ["Received and never sent again:", *_paragraphs(unsent)]
+                parts += ["Received, but never sent back:", *_paragraphs(unsent)]
             return _joined("Assistant", message.model, "interrupted" if interrupted else ""), parts
         case CallStarted(call_id):
             return f"Tool call {_code(call_id)} started", []
@@ -113,17 +118,17 @@ def _section(entry: Entry) -> tuple[str, list[str]]:
         case Truncation(hides, figures, reason):
             return Truncation.title, [_figures(figures, len(hides)), reason]
         case Mask(items, figures):
-            places = "\n".join(f"- {entry_ref(item.entry_id)}: {one_line(item.placeholder)}" for item in items)
-            return Mask.title, [_figures(figures, 0), places]
+            masked = "\n".join(f"- {entry_ref(item.entry_id)}: {one_line(item.placeholder)}" for item in items)
+            return Mask.title, [_figures(figures, 0), masked]
         case CondenseFailed(message=message, status=status, code=code, body=body):
-            said = _joined(message, f"status {status}" if status else "", code)
-            return "Condense failed", [said, _fenced(body) if body else ""]
+            error = _joined(message, f"status {status}" if status else "", code)
+            return "Condense failed", [error, _fenced(body) if body else ""]
         case Toggle(marker_id, on):
             return f"{entry_ref(marker_id)} {'redone' if on else 'undone'}", []
         case Checkpoint(tree, _, files):
             return f"Checkpoint {_code(tree[:7])}", ["\n".join(f"- {_code(one_line(path))}" for path in files)]
         case TodosChanged(items):
-            return "Todos", ["\n".join(f"- {_BOXES[state]} {one_line(text)}" for text, state in items)]
+            return "Todo list", ["\n".join(f"- {_BOXES[state]} {one_line(text)}" for text, state in items)]
         case Pinned(entry_id, on):
             return f"{entry_ref(entry_id)} {'pinned' if on else 'unpinned'}", []
         case Noted(level, title, detail):
@@ -154,7 +159,7 @@ def _paragraph(block: Block) -> str:
             return f"**Thinking**\n\n{_fenced(text)}"
         case Opaque():
             owner = block.provider or "its provider"
-            return f"**Block only {owner} understands**\n\n{_fenced(_json(block.payload), 'json')}"
+            return f"**Block that only {owner} understands**\n\n{_fenced(_json(block.payload), 'json')}"
         case _:
             assert_never(block)
 
@@ -162,7 +167,7 @@ def _paragraph(block: Block) -> str:
 def _figures(figures: Reduction, hidden: int) -> str:
     return _joined(
         f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens",
-        f"{hidden} entries hidden" if hidden else "",
+        f"{hidden:,} {'entry' if hidden == 1 else 'entries'} hidden" if hidden else "",
         figures.trigger,
         figures.strategy,
         "" if figures.cost_usd is None else f"${figures.cost_usd:.2f}",
@@ -184,5 +189,5 @@ def _fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text.removesuffix(chr(10))}\n{fence}"
 
 
-def _json(value: Any) -> str:
+def _json(value: Mapping[str, object]) -> str:
     return json.dumps(dict(value), indent=2, ensure_ascii=False, default=str)

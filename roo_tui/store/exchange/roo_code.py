@@ -1,13 +1,13 @@
-"""Roo Code's task folders, read as the bodies of a task's entries.
+"""Reads Roo Code's task folders as entry bodies.
 
-`api_conversation_history.json` is a list of messages in which nothing is deleted. A summary or the marker of a
-truncation is a message among them, and what one of them hides carries its id:
+`api_conversation_history.json` is a list of messages from which nothing is deleted. Summaries and truncation markers
+are messages in it, and the messages that one of them hides carry its id:
 
     isSummary, condenseId               condenseParent      a condense
     isTruncationMarker, truncationId    truncationParent    a truncation
 
-A summary hides everything before it. A truncation's marker stands where the hidden part was, not where in time it was
-made: `ui_messages.json`, the list of what a person saw, has an event with its id.
+A summary hides everything before it. A truncation marker is where the hidden messages were, which does not tell when it
+was made. That is in `ui_messages.json`, the list of what the user saw, as an event with the marker's id.
 """
 
 import json
@@ -23,15 +23,15 @@ from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Condense, Reduction, Truncation
 from roo_tui.plain_text import one_line
-from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_words
+from roo_tui.store.exchange.messages import block_of, read_json, record_of, typed_text
 
 MESSAGES_FILE = "api_conversation_history.json"
 EVENTS_FILE = "ui_messages.json"
 
 _TITLE_LENGTH = 80
-# Roo Code's wrappers of what a person typed.
+# Roo Code's tags around the user's message.
 _WRAPPER = re.compile(r"</?(?:task|user_message|feedback|answer)>")
-# Before it had native tool calls, results came as text under such a line.
+# Before native tool calls, Roo Code sent results as text below such a line.
 _RESULT_AS_TEXT = re.compile(r"\[[a-z_]+\b[^\n]*\] Result:")
 
 Json = Mapping[str, Any]
@@ -39,9 +39,9 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RooTask:
-    """A task as it was read: bodies in the order they came to be, and when each did (ms since 1970).
+    """An imported task: its bodies in the order in which they were made, and the time of each (ms since 1970).
 
-    The ids that markers hide count the bodies from 1.
+    The entry ids in markers count the bodies from 1.
     """
 
     title: str
@@ -50,24 +50,25 @@ class RooTask:
 
 
 def is_task(path: Path) -> bool:
-    """Say whether a path is a Roo Code task folder, or the file of messages in one."""
+    """Say whether a path is a Roo Code task folder, or the messages file in one."""
     return _file(path, MESSAGES_FILE) is not None
 
 
 def read_task(path: Path) -> RooTask:
-    """Return the task of a folder, or of the file of messages in it; each file may be gzip-compressed.
+    """Return the task in a folder; `path` may also be the messages file in it. Each file may be gzip-compressed.
 
-    Without `ui_messages.json` markers stand where the messages say. Messages of unknown kinds are kept and never sent.
+    Without `ui_messages.json`, markers keep their place among the messages. Messages of unknown kinds are kept, but
+    never sent.
 
     Raises:
         ExchangeError: there is no such file, or it cannot be read or is not a list of messages.
     """
     messages_file = _file(path, MESSAGES_FILE)
     if messages_file is None:
-        raise ExchangeError(f"{path} is no Roo Code task: it has no {MESSAGES_FILE}; nothing was imported.")
+        raise ExchangeError(f"{path} is not a Roo Code task because it has no {MESSAGES_FILE}; nothing was imported.")
     messages = _list(messages_file)
     if not messages:
-        raise ExchangeError(f"{messages_file} holds no messages; there is nothing to import.")
+        raise ExchangeError(f"{messages_file} contains no messages; there is nothing to import.")
     events_file = _file(path, EVENTS_FILE)
     events = _list(events_file) if events_file else []
     timed = from_tagged(messages, events)
@@ -75,10 +76,10 @@ def read_task(path: Path) -> RooTask:
 
 
 def from_tagged(messages: Sequence[Json], events: Sequence[Json] = ()) -> list[tuple[Body, int]]:
-    """Return Roo Code's tagged messages as bodies with their times, in the order they came to be.
+    """Return Roo Code's tagged messages as bodies with their times, in the order in which they were made.
 
-    `events` are the messages of the user interface. A marker hides what carries its id and was visible until then, a
-    summary everything before it. Tags that name no marker hide nothing.
+    `events` are the messages of the user interface. A truncation marker hides the visible messages that carry its id, a
+    summary all visible messages before it. Tags that name no marker hide nothing.
     """
     items = _items(messages, _Events(events))
     items.sort(key=lambda item: (item.made_after, item.kind != "message", item.at_ms))
@@ -96,9 +97,9 @@ def from_tagged(messages: Sequence[Json], events: Sequence[Json] = ()) -> list[t
 
 @dataclass(slots=True)
 class _Item:
-    """One message of the list. `made_after` is the place of the last message that was there when it was made."""
+    """One message of the list. `made_after` is the position of the last message that existed when it was made."""
 
-    place: int
+    position: int
     message: Json
     kind: str
     at_ms: int
@@ -108,23 +109,23 @@ class _Item:
 
     @property
     def id(self) -> str:
-        """The id that what a marker hides carries."""
+        """The id of a marker, carried by the messages it hides; empty for other messages."""
         return str(self.message.get("condenseId" if self.kind == "summary" else "truncationId") or "")
 
     def takes(self, earlier: "_Item") -> bool:
-        """Say whether this hides a message that was there when it was made, and was visible."""
+        """Say whether this item hides a message that was visible when it was made."""
         if self.kind == "summary":
-            return earlier.place < self.place
+            return earlier.position < self.position
         return self.kind == "truncation" and bool(self.id) and earlier.message.get("truncationParent") == self.id
 
 
 class _Events:
-    """What the user interface tells: when markers were made and what they came to, and what requests cost."""
+    """The events of the user interface: when markers were made, with their figures, and what requests cost."""
 
     def __init__(self, events: Sequence[Json]) -> None:
         self._condenses: dict[str, Json] = {}
         self._truncations: dict[str, Json] = {}
-        # A condense that an error of the provider forced has no id in its event.
+        # If a provider's error forced a condense, its event has no id.
         self._nameless: list[Json] = []
         self._costs: list[tuple[int, float]] = []
         for event in events:
@@ -143,7 +144,7 @@ class _Events:
                 self._nameless.append(event)
 
     def of(self, item: _Item) -> Json:
-        """Return the event of a marker, empty where there is none."""
+        """Return the event of a marker, empty if there is none."""
         if item.kind == "truncation":
             return self._truncations.get(item.id, {})
         if item.id in self._condenses:
@@ -152,16 +153,16 @@ class _Events:
         return next(later, {})
 
     def cost(self, after_ms: int, until_ms: int) -> float | None:
-        """Return what the requests begun in this time cost, None where nothing is known."""
+        """Return the cost of the requests that began in this period, None if it is unknown."""
         costs = [cost for at_ms, cost in self._costs if after_ms < at_ms <= until_ms]
         return sum(costs) if costs else None
 
     def _add_cost(self, event: Json) -> None:
         try:
-            told = json.loads(event.get("text") or "{}")
+            request = json.loads(event.get("text") or "{}")
         except (ValueError, TypeError):
             return
-        cost = told.get("cost") if isinstance(told, dict) else None
+        cost = request.get("cost") if isinstance(request, dict) else None
         if isinstance(cost, int | float) and not isinstance(cost, bool):
             self._costs.append((_time(event), float(cost)))
 
@@ -169,14 +170,14 @@ class _Events:
 def _items(messages: Sequence[Json], events: _Events) -> list[_Item]:
     items: list[_Item] = []
     now = answered = 0
-    for place, message in enumerate(messages):
+    for position, message in enumerate(messages):
         message = message if isinstance(message, Mapping) else {"value": message}
         kind = "message"
         if message.get("isSummary"):
             kind = "summary"
         elif message.get("isTruncationMarker"):
             kind = "truncation"
-        item = _Item(place, message, kind, _time(message) or now)
+        item = _Item(position, message, kind, _time(message) or now)
         if kind == "message":
             now = max(now, item.at_ms)
             if message.get("role") == "assistant":
@@ -186,26 +187,26 @@ def _items(messages: Sequence[Json], events: _Events) -> list[_Item]:
             item.at_ms = _time(item.event) or item.at_ms
         items.append(item)
     for item in items:
-        item.made_after = item.place if item.kind == "message" else _made_after(item, items)
+        item.made_after = item.position if item.kind == "message" else _made_after(item, items)
     return items
 
 
 def _made_after(marker: _Item, items: Sequence[_Item]) -> int:
-    """Return the place of the last message that was there when a marker was made.
+    """Return the position of the last message that existed when a marker was made.
 
-    It was made after all it hides, after the messages older than its event, and before the summary that took it along;
-    a truncation after every other summary, for those take along each marker there is.
+    A marker was made after everything it hides, after the messages older than its event, and before the summary that
+    hides it. A truncation was made after every other summary, since a summary hides every marker there is.
     """
     by_condense_id = {item.id: item for item in items if item.kind == "summary" and item.id}
     taken_by = by_condense_id.get(str(marker.message.get("condenseParent")))
-    end = taken_by.place if taken_by and taken_by.place > marker.place else len(items)
-    told, truncates = _time(marker.event), marker.kind == "truncation"
+    end = taken_by.position if taken_by and taken_by.position > marker.position else len(items)
+    event_ms, truncates = _time(marker.event), marker.kind == "truncation"
     return max(
         (
-            item.place
+            item.position
             for item in items[:end]
-            if item.place < marker.place
-            or (item.kind == "message" and item.at_ms < told)
+            if item.position < marker.position
+            or (item.kind == "message" and item.at_ms < event_ms)
             or (truncates and item.kind == "summary")
             or (truncates and marker.id and item.message.get("truncationParent") == marker.id)
         ),
@@ -214,7 +215,7 @@ def _made_after(marker: _Item, items: Sequence[_Item]) -> int:
 
 
 def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) -> Body:
-    """Return one message as a body; `calls` holds the calls so far by id, and gets those of this message."""
+    """Return one message as a body. `calls` has the calls so far by id; the calls of this message are added."""
     message = item.message
     if message.get("role") not in ("user", "assistant") or not isinstance(message.get("content"), str | list):
         return Unknown(dict(message))
@@ -229,7 +230,7 @@ def _body(item: _Item, hides: tuple[EntryId, ...], calls: dict[str, ToolUse]) ->
     records = tuple(record_of(result, calls.get(result.tool_use_id)) for result in tool_results(blocks))
     if blocks and isinstance(blocks[0], Text) and _RESULT_AS_TEXT.match(blocks[0].text):
         return UserMessage(blocks, source="tools")
-    return UserMessage(blocks, words=_WRAPPER.sub("", typed_words(blocks)).strip(), source="import", calls=records)
+    return UserMessage(blocks, words=_WRAPPER.sub("", typed_text(blocks)).strip(), source="import", calls=records)
 
 
 def _blocks(content: str | list[Any]) -> Iterator[Block]:
@@ -243,14 +244,14 @@ def _blocks(content: str | list[Any]) -> Iterator[Block]:
             yield Opaque("", "", block if isinstance(block, dict) else {"value": block})
 
 
-def _figures(told: Any, strategy: str) -> Reduction:
-    if not isinstance(told, Mapping):
+def _figures(figures: object, strategy: str) -> Reduction:
+    if not isinstance(figures, Mapping):
         return Reduction(strategy=strategy)
-    after = told.get("newContextTokens")
-    cost = told.get("cost")
+    after = figures.get("newContextTokens")
+    cost = figures.get("cost")
     return Reduction(
         strategy=strategy,
-        tokens_before=_whole(told.get("prevContextTokens")),
+        tokens_before=_whole(figures.get("prevContextTokens")),
         tokens_after=_whole(after),
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
     )
@@ -264,7 +265,7 @@ def _title(events: Sequence[Any], timed: Sequence[tuple[Body, int]]) -> str:
 
 
 def _file(path: Path, name: str) -> Path | None:
-    """Return the file of this name in a task's folder, compressed or not; `path` may be the file of messages itself."""
+    """Return the file of this name in a task folder, compressed or not; `path` may also be the messages file."""
     folder = path.parent if path.name.removesuffix(".gz") == MESSAGES_FILE else path
     return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)
 
@@ -272,7 +273,7 @@ def _file(path: Path, name: str) -> Path | None:
 def _list(file: Path) -> list[Any]:
     found = read_json(file)
     if not isinstance(found, list):
-        raise ExchangeError(f"{file} does not hold a list; nothing was imported.")
+        raise ExchangeError(f"{file} does not contain a list; nothing was imported.")
     return found
 
 
@@ -280,5 +281,5 @@ def _time(message: Json) -> int:
     return _whole(message.get("ts"))
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0

@@ -1,4 +1,4 @@
-"""What tool calls of known agents did, by the tool's name and its input; never guessed from words in results.
+"""Tells what the tool calls of known agents did from the tool's name and input, never from the text of results.
 
 Sources: the tool schemas of Roo Code, Claude Code, Codex and SWE-agent.
 """
@@ -6,18 +6,17 @@ Sources: the tool schemas of Roo Code, Claude Code, Codex and SWE-agent.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from roo_tui.domain.blocks import ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import CallFacts
 
-Input = Mapping[str, Any]
+Input = Mapping[str, object]
 
-# Claude Code's Read gives at most this many lines where no limit was asked for.
+# Claude Code's Read returns at most this many lines if the call sets no limit.
 _CLAUDE_READ_LINES = 2000
 
 _PATCHED_PATH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
-# How Codex, Claude Code and Roo Code begin a command's result; its output follows.
+# The first lines of a command's result in Codex, Claude Code and Roo Code; the output follows.
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:?) (-?\d+)$", re.MULTILINE)
 _HEADER_END = "\nOutput:"
 _HEADER_CHARACTERS = 600
@@ -25,7 +24,7 @@ _LINE_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
 
 
 def call_facts(call: ToolUse, result: ToolResult) -> CallFacts:
-    """Return what a call did; kind `other` for a tool that is not known. A failed call changed and read nothing."""
+    """Return what a call did; the kind is `other` for an unknown tool. A failed call read and changed nothing."""
     describe = _KNOWN.get(call.name)
     if describe is None:
         return CallFacts()
@@ -36,7 +35,7 @@ def call_facts(call: ToolUse, result: ToolResult) -> CallFacts:
 
 
 def _text(values: Input, *names: str) -> str:
-    """Return the first of these fields that is a text with something in it."""
+    """Return the first of these fields that is a non-empty text, otherwise an empty one."""
     return next((value for name in names if isinstance(value := values.get(name), str) and value), "")
 
 
@@ -50,7 +49,7 @@ def _number(values: Input, name: str) -> int | None:
 def _read_roo(values: Input, _: ToolResult) -> CallFacts:
     path = _text(values, "path")
     if not path:
-        # Several files in one call: there is no one path to name.
+        # Several files in one call, so there is no single path.
         return CallFacts("read")
     found = _LINE_RANGE.fullmatch(_text(values, "line_range").strip())
     first, last = _number(values, "start_line"), _number(values, "end_line")
@@ -67,7 +66,7 @@ def _read_claude(values: Input, result: ToolResult) -> CallFacts:
     if limit is not None:
         first = max(1, first or 1)
         return CallFacts("read", path, (first, first + limit - 1), full_content=True)
-    # From an offset to an end that is not known, or cut at the tool's own limit: not the whole content.
+    # Without a limit, the content is whole only from the first line and below the tool's own limit.
     whole = first in (None, 0, 1) and result_text(result).count("\n") < _CLAUDE_READ_LINES
     return CallFacts("read", path, full_content=whole)
 

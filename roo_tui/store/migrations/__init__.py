@@ -1,4 +1,4 @@
-"""The database's versions: `NNNN_what.sql`, applied in order, each in one transaction, never changed once released.
+"""Database migrations: `NNNN_what.sql`, applied in order, each in one transaction. A released one never changes.
 
-Statements end with a semicolon at the end of a line; no other line ends with one.
+A statement ends with a semicolon at the end of a line; no other line ends with a semicolon.
 """

@@ -16,7 +16,7 @@ from roo_tui.domain.requests import BlockClosed, BlockDelta, BlockOpened, Finish
 from roo_tui.llm import build
 from roo_tui.llm.catalog import Catalog
 from roo_tui.llm.demo.model import DemoModel
-from roo_tui.llm.demo.position import human_words, is_condense_request
+from roo_tui.llm.demo.position import is_condense_request, typed_text
 from roo_tui.llm.demo.script import RUN_TESTS, TASKS
 from roo_tui.llm.options import Profile
 
@@ -249,8 +249,8 @@ def test_what_the_program_adds_is_not_taken_for_a_message_of_the_user() -> None:
         Text("[Earlier messages hidden here to make room in the context window: 3]"),
         ToolResult("t", "fix it"),
     )
-    assert human_words(Message("user", added)) == ""
-    assert human_words(Message("user", (*added, Text(" go [on] <b> ")))) == "go [on] <b>"
+    assert typed_text(Message("user", added)) == ""
+    assert typed_text(Message("user", (*added, Text(" go [on] <b> ")))) == "go [on] <b>"
 
 
 async def test_the_stream_has_the_shape_every_adapters_stream_has() -> None:

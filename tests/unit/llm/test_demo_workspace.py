@@ -16,9 +16,9 @@ def run_tests(folder: Path) -> subprocess.CompletedProcess[str]:
 def apply_fix(folder: Path) -> None:
     """Do what the script's diff says, block by block."""
     arguments = next(call for step in FIX for name, call in step.reply.calls if name == "apply_diff")
-    file = folder / arguments["path"]
+    file = folder / str(arguments["path"])
     text = file.read_text(encoding="utf-8")
-    for block in arguments["diff"].split("<<<<<<< SEARCH\n")[1:]:
+    for block in str(arguments["diff"]).split("<<<<<<< SEARCH\n")[1:]:
         search, rest = block.split("=======\n")
         assert text.count(search) == 1
         text = text.replace(search, rest.split(">>>>>>> REPLACE")[0])
@@ -37,7 +37,7 @@ def test_exactly_the_date_test_fails_and_the_scripts_change_mends_it(tmp_path: P
 def test_the_leap_year_tests_hold_after_the_fix_and_only_then(tmp_path: Path) -> None:
     folder = make(tmp_path / "sample")
     _, arguments = LEAP[0].reply.calls[0]
-    (folder / arguments["path"]).write_text(arguments["content"], encoding="utf-8")
+    (folder / str(arguments["path"])).write_text(str(arguments["content"]), encoding="utf-8")
     assert "FAILED" in run_tests(folder).stderr
     apply_fix(folder)
     after = run_tests(folder).stderr
@@ -47,7 +47,7 @@ def test_the_leap_year_tests_hold_after_the_fix_and_only_then(tmp_path: Path) ->
 
 def test_every_file_the_script_reads_is_there(tmp_path: Path) -> None:
     folder = make(tmp_path / "new" / "sample")
-    read = [arguments["path"] for step in FIX for name, arguments in step.reply.calls if name == "read_file"]
+    read = [str(arguments["path"]) for step in FIX for name, arguments in step.reply.calls if name == "read_file"]
     assert read
     assert all((folder / path).is_file() for path in read)
     assert (folder / "AGENTS.md").is_file()

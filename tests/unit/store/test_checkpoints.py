@@ -454,7 +454,7 @@ async def test_home_and_everything_are_refused_with_a_reason(tmp_path, monkeypat
 
 async def test_without_git_the_reason_says_so(root, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "install git" in Checkpoints(root, tmp_path / "checkpoints").available()
+    assert "Install git" in Checkpoints(root, tmp_path / "checkpoints").available()
 
 
 async def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(root, tmp_path):

@@ -9,6 +9,8 @@ from roo_tui.domain.blocks import Image, Message, Opaque, Text, Thinking, ToolRe
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ExchangeError
 from roo_tui.domain.markers import Condense, Reduction
+from roo_tui.domain.requests import ModelInfo
+from roo_tui.engine.exchange import export_text
 from roo_tui.store.codec import decode
 from roo_tui.store.exchange.export import markdown, messages_json, transcript_jsonl
 from roo_tui.store.exchange.messages import read_messages
@@ -109,18 +111,24 @@ def test_lone_surrogates_and_unknown_parts_are_kept(tmp_path):
         (b"hello", "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 200_000, "not JSON"),
-        ({"messages": []}, "not hold a list of messages but an object"),
+        ({"messages": []}, "an object instead of a list of messages"),
         ([], "nothing to import"),
-        ([*CONVERSATION, "hi"], "message 3 is not an object but a text"),
+        ([*CONVERSATION, "hi"], "message 3 is a text instead of an object"),
         ([*CONVERSATION, {"role": "system", "content": "x"}], 'message 3 has the role "system"'),
         ([*CONVERSATION, {"content": "x"}], "message 3 has the role null"),
-        ([{"role": "user"}], "message 0 has no text or list of blocks as content but null"),
-        ([{"role": "user", "content": [3]}], "message 0 has a number where block 0 should be"),
+        ([{"role": "user"}], "message 0 has null as content instead of a text"),
+        ([{"role": "user", "content": [3]}], "message 0 has a number as block 0 instead of an object"),
         ([{"role": "user", "content": [{"type": "text"}]}], "message 0 has a text block (0) without a valid 'text'"),
         ([{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "x", "input": "y"}]}], "'input'"),
         ([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": 3}]}], "'content'"),
-        ([{"role": "user", "content": [{"type": "tool_use", "id": "1", "name": "x"}]}], "belong to the assistant"),
-        ([{"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "1"}]}], "belong to the user"),
+        (
+            [{"role": "user", "content": [{"type": "tool_use", "id": "1", "name": "x"}]}],
+            "only an “assistant”",
+        ),
+        (
+            [{"role": "assistant", "content": [{"type": "tool_result", "tool_use_id": "1"}]}],
+            "only a “user”",
+        ),
     ],
 )
 def test_a_file_that_is_no_conversation_is_refused_with_the_place(tmp_path, content, said):
@@ -217,6 +225,13 @@ def test_a_transcript_for_people_names_every_entry_and_marks_hidden_ones():
     assert "100 → 10 tokens · 2 entries hidden · automatic · native · $0.50 · a remark" in text
     assert text.count("hidden from the model") == 1
     assert markdown([]) == ""
+
+
+def test_the_effective_history_for_people_shows_no_times():
+    path = tuple(entries(UserMessage((Text("hello"),)), AssistantMessage((Text("good day"),))))
+    model = ModelInfo(id="demo", provider="demo")
+    assert export_text(path, "effective", "markdown", model) == "## e1 User\n\nhello\n\n## e2 Assistant\n\ngood day\n"
+    assert "*2023-11-14 22:13:20*" in export_text(path, "transcript", "markdown", model)
 
 
 def test_fences_are_longer_than_those_inside_and_controls_are_left_out():

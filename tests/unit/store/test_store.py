@@ -259,7 +259,7 @@ async def test_a_task_is_found_by_a_unique_prefix_only(store):
     prefix = next(one[:n] for n in (1, 2, 3) for one in ids if sum(other[:n] == one[:n] for other in ids) == 1)
     assert (await store.find_task(f" {prefix}\n")).id.startswith(prefix)
     ambiguous = next(one[0] for one in ids if sum(other[0] == one[0] for other in ids) > 1)
-    with pytest.raises(TaskNotFound, match="More than one"):
+    with pytest.raises(TaskNotFound, match="Several task ids"):
         await store.find_task(ambiguous)
     for nothing in ("", "zz", "%"):
         with pytest.raises(TaskNotFound, match="There is no task"):
@@ -288,7 +288,7 @@ async def test_blobs_are_kept_once_and_come_back_whole(store):
     assert await store.get_blob(await store.put_blob(b"\xff\x00")) == "\ufffd\x00"
     count = await store._database.run(lambda db: db.execute("SELECT count(*) FROM blobs").fetchone())
     assert count == (2,)
-    with pytest.raises(StoreError, match="run the command again"):
+    with pytest.raises(StoreError, match="Run the command again"):
         await store.get_blob("0" * 64)
 
 

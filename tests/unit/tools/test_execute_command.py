@@ -89,7 +89,7 @@ async def test_ignored_files_and_folders_outside_are_concerns(bench: Bench) -> N
     bench.write(".rooignore", ".env\n")
     bench.write(".env", "KEY=1\n")
     assert (await bench.plan("execute_command", command="grep KEY .env | head")).concerns == (
-        "names a file of .rooignore: .env",
+        "names a file hidden by .rooignore: .env",
     )
     assert (await bench.plan("execute_command", command="ls", cwd="..")).concerns == (
         f"outside the workspace: {bench.root.parent}",

@@ -1,7 +1,6 @@
 import os
 
-from roo_tui.workspace.files import Workspace
-from roo_tui.workspace.recent_files import ChangedFile
+from roo_tui.workspace.files import ChangedFile, Workspace
 
 
 def _look(workspace: Workspace, name: str) -> None:
