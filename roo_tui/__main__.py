@@ -1,4 +1,4 @@
-"""`python -m roo_tui` does what `roo-tui` does."""
+"""Runs roo-tui as `python -m roo_tui`."""
 
 import sys
 

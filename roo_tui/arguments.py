@@ -1,33 +1,32 @@
-"""The arguments of the command line: what can be asked for, and how it is written.
+"""The command line's commands, arguments and help texts.
 
-A first word that names a command is that command; a folder of the same name is reached as `./tasks` or after `--`.
+If the first word names a command, it is that command; to open a folder of that name, write `./tasks` or `-- tasks`.
 """
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 COMMANDS = {
     "tasks": "List the tasks, newest first",
-    "import": "Make a task of a conversation in a file; its id is the last word printed",
-    "export": "Print a task: what the model gets next (effective) or everything (transcript)",
+    "import": "Create a task from a conversation in a file; the last word printed is its id",
+    "export": "Print a task: everything (transcript), or what the model gets next (effective)",
     "condense": "Condense a task's context",
-    "rewind": "Take a task back to an earlier entry",
-    "undo": "Take back a task's newest condense, truncation or rewind",
-    "context": "Say what fills a task's context window, by kind and by entry",
-    "stats": "Say what every condense, truncation and mask came to",
-    "bench": "Compare the strategies on conversations: bench condense PATH…",
-    "doctor": "Say what is found, what is missing, and what to do",
+    "rewind": "Rewind a task to an earlier entry",
+    "undo": "Undo the newest condense, truncation or rewind of a task",
+    "context": "Show what fills the context window of a task, by kind and by entry",
+    "stats": "Show what all condenses and truncations freed and cost",
+    "bench": "Compare what the strategies would do to conversations: bench condense PATH…",
+    "doctor": "Check the installation and say how to fix what is missing",
 }
-"""Each command with what it does, in a few words."""
+"""Each command with what it does, as a line of the help text."""
 
 _VALUED = ("--profile", "--model", "--base-url", "--resume", "-p", "--prompt", "--output")
 
 
 def split_command(words: list[str]) -> tuple[str, list[str]]:
-    """Return the command, "" for none, and the words without it."""
+    """Return the command, "" if there is none, and the other words."""
     skip = False
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if skip:
             skip = False
         elif word == "--":
@@ -36,7 +35,7 @@ def split_command(words: list[str]) -> tuple[str, list[str]]:
             skip = True
         elif not word.startswith("-"):
             if word in COMMANDS:
-                return word, words[:place] + words[place + 1 :]
+                return word, words[:index] + words[index + 1 :]
             break
     return "", words
 
@@ -51,9 +50,9 @@ def _entry(text: str) -> int:
 
 
 class _Help(argparse.Action):
-    """`--help` ends with the exit codes, which are imported only for it."""
+    """Prints the help, which ends with the exit codes; they are imported only here."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from roo_tui.headless.exit_codes import table
 
         commands = "".join(f"  {name:<10}{help_text}\n" for name, help_text in COMMANDS.items())
@@ -72,28 +71,32 @@ def _parser(prog: str, description: str, usage: str | None = None) -> argparse.A
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this and leave")
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
-    parser.add_argument("--profile", metavar="P", help="the profile of the settings file to use")
-    parser.add_argument("--model", metavar="M", help="the model to use in place of the profile's")
-    parser.add_argument("--base-url", metavar="U", help="where the provider is reached, in place of the profile's")
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help and exit")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("--profile", metavar="P", help="use this profile of the settings")
+    parser.add_argument("--model", metavar="M", help="use this model instead of the profile's")
+    parser.add_argument("--base-url", metavar="U", help="use this address of the provider instead of the profile's")
     return parser
 
 
 def main_parser() -> argparse.ArgumentParser:
-    """Return the parser of a call that names no command."""
+    """Return the parser of a call without a command."""
     parser = _parser(
         "roo-tui",
         "A coding agent for the terminal that can stay in one conversation for days.",
         "roo-tui [WORKSPACE] [options]\n       roo-tui COMMAND [options]",
     )
-    parser.add_argument("workspace", metavar="WORKSPACE", nargs="?", help="the folder to work in (default: this one)")
-    parser.add_argument("--demo", action="store_true", help="a scripted session on a sample project, offline")
+    parser.add_argument(
+        "workspace", metavar="WORKSPACE", nargs="?", help="the folder to work in (default: the current one)"
+    )
+    parser.add_argument("--demo", action="store_true", help="open a sample project with a scripted model, offline")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--continue", dest="latest", action="store_true", help="go on with the workspace's latest task")
-    which.add_argument("--resume", metavar="ID", help="go on with this task (a unique beginning of its id is enough)")
-    parser.add_argument("--auto-approve", action="store_true", help="allow every call without asking")
-    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="do this without a screen, then leave")
+    which.add_argument(
+        "--continue", dest="latest", action="store_true", help="continue the newest task of the workspace"
+    )
+    which.add_argument("--resume", metavar="ID", help="continue this task (a unique beginning of its id is enough)")
+    parser.add_argument("--auto-approve", action="store_true", help="approve calls without asking")
+    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="do this without a screen, then exit")
     parser.add_argument(
         "--output", choices=("text", "json", "stream-json"), default="text", help="what -p prints (default: text)"
     )
@@ -107,34 +110,61 @@ def command_parser(command: str) -> argparse.ArgumentParser:
         case "tasks":
             parser.add_argument("--json", action="store_true", help="print a JSON list")
         case "import":
-            parser.add_argument("path", metavar="PATH", type=Path, help="a JSON list of messages; .gz is unpacked")
-            parser.add_argument("--format", choices=("auto", "messages", "roo"), default="auto", help="(default: auto)")
+            parser.add_argument(
+                "path",
+                metavar="PATH",
+                type=Path,
+                help="a JSON list of messages, or a Roo Code task folder; .gz files are unpacked",
+            )
+            parser.add_argument(
+                "--format", choices=("auto", "messages", "roo"), default="auto", help="what PATH is (default: auto)"
+            )
         case "export":
             parser.add_argument("id", metavar="ID")
-            parser.add_argument("--view", choices=("effective", "transcript"), default="transcript")
-            parser.add_argument("--format", choices=("json", "jsonl", "markdown"), default="markdown")
+            parser.add_argument(
+                "--view",
+                choices=("effective", "transcript"),
+                default="transcript",
+                help="what to print (default: transcript)",
+            )
+            parser.add_argument(
+                "--format", choices=("json", "jsonl", "markdown"), default="markdown", help="(default: markdown)"
+            )
         case "bench":
             parser.add_argument("what", choices=("condense",), help="what to compare")
-            parser.add_argument("paths", metavar="PATH", nargs="+", help="a file of messages, or a task's id")
-            parser.add_argument("--ask", action="store_true", help="ask the model (it costs); else the log's outline")
-            parser.add_argument("--json", action="store_true", help="print it as JSON")
+            parser.add_argument("paths", metavar="PATH", nargs="+", help="a file of messages, or the id of a task")
+            parser.add_argument(
+                "--ask",
+                action="store_true",
+                help="let the model write summaries, at its price; by default they are outlines",
+            )
+            parser.add_argument("--json", action="store_true", help="print JSON")
         case "stats":
-            parser.add_argument("--json", action="store_true", help="print a JSON list, one object a reduction")
+            parser.add_argument("--json", action="store_true", help="print a JSON list with one object per reduction")
         case "context":
             parser.add_argument("id", metavar="ID")
-            parser.add_argument("--json", action="store_true", help="print it as JSON")
+            parser.add_argument("--json", action="store_true", help="print JSON")
         case "condense":
             parser.add_argument("id", metavar="ID")
-            parser.add_argument("--strategy", metavar="S", default="", help="native, smart, lossless, truncation, …")
+            parser.add_argument(
+                "--strategy",
+                metavar="S",
+                default="",
+                help="native, smart, lossless, truncation, or the name of an installed one",
+            )
             presets = ("conservative", "balanced", "aggressive", "custom")
-            parser.add_argument("--preset", choices=presets, default="", help="how much smart takes")
-            parser.add_argument("--instructions", metavar="T", default="", help="what to mind, for this run")
-            parser.add_argument("--dry-run", action="store_true", help="only say what would be done; no model is asked")
-            parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
+            parser.add_argument("--preset", choices=presets, default="", help="how much the smart strategy removes")
+            parser.add_argument("--instructions", metavar="T", default="", help="instructions for the summary")
+            parser.add_argument(
+                "--dry-run", action="store_true", help="only show what would be done, without asking a model"
+            )
+            parser.add_argument("--json", action="store_true", help="print the result as JSON")
         case "rewind":
             parser.add_argument("id", metavar="ID")
             parser.add_argument("point", metavar="POINT", type=_entry, help="an entry, for example e12")
-            parser.add_argument("--files", action="store_true", help="restore the files of that moment too")
+            parser.add_argument(
+                "--files", action="store_true", help="restore the files from the checkpoint of that entry, too"
+            )
         case "undo":
             parser.add_argument("id", metavar="ID")
     return parser

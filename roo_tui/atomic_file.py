@@ -1,4 +1,4 @@
-"""Write whole files so that a reader, or a crash, sees the old text or the new one, never a part."""
+"""Writes files atomically: a reader or a crash sees the old text or the new one, never a part."""
 
 import os
 import tempfile
@@ -8,12 +8,12 @@ from roo_tui.plain_text import well_formed
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> None:
-    """Replace the file's text (UTF-8, lone surrogates as U+FFFD); missing folders are made. A link's target is written.
+    """Replace a file's text (UTF-8, lone surrogates as U+FFFD), creating missing folders and following links.
 
-    `mode` are the permission bits the file has from its first byte on.
+    `mode` are the permission bits; the file has them from its first byte on.
 
     Raises:
-        OSError: nothing was changed.
+        OSError: the file could not be written; nothing was changed.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,23 +1,24 @@
-"""The command line: joins arguments, settings, engine and one front end, and imports only what it needs."""
+"""The command line: joins arguments, settings, engine and a front end, and imports only what the call needs."""
 
 import argparse
 import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roo_tui import __version__
 from roo_tui.arguments import command_parser, main_parser, split_command
 
 if TYPE_CHECKING:
     from roo_tui.engine import Engine
+    from roo_tui.headless.doctor import Probe
     from roo_tui.headless.exit_codes import ExitCode
     from roo_tui.settings import Settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code (`headless.exit_codes`). Argument errors end it as argparse does."""
+    """Run the program and return its exit code (`headless.exit_codes`); invalid arguments raise `SystemExit`."""
     words = list(sys.argv[1:] if argv is None else argv)
     command, words = split_command(words)
     arguments = (command_parser(command) if command else main_parser()).parse_args(words)
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(command: str, arguments: argparse.Namespace) -> int:
-    """Run, and turn whatever ends the program into a sentence and a code; tracebacks go to the log file."""
+    """Run the call and turn every error into a sentence and an exit code; tracebacks go to the log file."""
     import asyncio
     import logging
 
@@ -47,7 +48,7 @@ def _guarded(command: str, arguments: argparse.Namespace) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         return int(ExitCode.CANCELLED)
     except BrokenPipeError:
-        # Whoever read the output has left; nothing more can be said, also not when Python flushes at its end.
+        # The reader of the output has gone: print nothing more, and keep Python from failing when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.FAILED)
     except Exception as error:
@@ -57,7 +58,7 @@ def _guarded(command: str, arguments: argparse.Namespace) -> int:
 
 
 def _complain(arguments: argparse.Namespace, sentence: str, code: "ExitCode") -> "ExitCode":
-    """Say what went wrong; where JSON is expected on the standard output, as the object that ends a run."""
+    """Print what went wrong; with JSON output, also as the object that ends a run."""
     from roo_tui.plain_text import clean
 
     if getattr(arguments, "output", "text") != "text":
@@ -181,33 +182,39 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return report(examine(settings, _probes(settings), environ=os.environ), sys.stdout)
 
 
-def _probes(settings: "Settings") -> Mapping[str, Any]:
-    """Return the doctor's checks of single rooms; each imports its room when it is asked."""
+def _probes(settings: "Settings") -> "Mapping[str, Probe]":
+    """Return the doctor's checks of single rooms by name; each imports its room only when it runs."""
+    from roo_tui.plain_text import plural
 
     def key() -> str:
+        """Look for the API key of the active profile."""
         _require_key(settings, demo=False)
-        return f"there is one for {settings.active.provider}"
+        return f"found for {settings.active.provider}"
 
     def vocabulary() -> str:
+        """Count the tokens of a word."""
         from roo_tui.context.window import TokenCounter
 
-        return f"“hello” counts {TokenCounter().count_text('hello')}"
+        return f"“hello” is {plural(TokenCounter().count_text('hello'), 'token')}"
 
     def grammars() -> str:
+        """Parse a line of Python."""
         from tree_sitter_language_pack import get_parser
 
         return "python: " + get_parser("python").parse(b"x = 1").root_node.type
 
     def database() -> str:
+        """Open the database, if there is one, and count its tasks."""
         import asyncio
 
         from roo_tui import paths
         from roo_tui.store import open_store
 
         async def look() -> str:
+            """Return what the database holds."""
             store = open_store(paths.database_file())
             try:
-                return f"{paths.database_file()}, {len(await store.tasks()):,} tasks"
+                return f"{paths.database_file()}, {plural(len(await store.tasks()), 'task')}"
             finally:
                 await store.close()
 
@@ -227,7 +234,7 @@ def _workspace(arguments: argparse.Namespace) -> Path:
         return sample_workspace()
     folder = Path(arguments.workspace or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():
-        raise WorkspaceError(f"{folder} is not a folder. Name the folder to work in, or leave it out for this one.")
+        raise WorkspaceError(f"{folder} is not a folder. Name another one, or omit it to work in the current folder.")
     return folder
 
 
@@ -262,7 +269,7 @@ def _engine(workspace: Path, settings: "Settings", *, demo: bool = False, auto_a
 
 
 def _engine_of_task(arguments: argparse.Namespace, *, needs_key: bool = False) -> "tuple[Engine, str]":
-    """Return an engine in the workspace of the named task, and the task's whole id."""
+    """Return an engine in the workspace of the named task, and the full id of the task."""
     task_id, workspace = _full_id(arguments.id)
     settings = _settings(arguments, workspace)
     if needs_key:
@@ -271,10 +278,12 @@ def _engine_of_task(arguments: argparse.Namespace, *, needs_key: bool = False) -
 
 
 def _full_id(prefix: str) -> tuple[str, Path]:
-    """Return the id that a unique beginning stands for, and the task's workspace (this folder if that is gone).
+    """Return the full id of a task, given a unique beginning of it, and the task's workspace.
+
+    If the workspace no longer exists, the current folder is returned instead.
 
     Raises:
-        TaskNotFound: no task, or more than one, begins so.
+        TaskNotFound: the id of no task, or of more than one, begins like this.
     """
     import asyncio
 
@@ -282,6 +291,7 @@ def _full_id(prefix: str) -> tuple[str, Path]:
     from roo_tui.store import open_store
 
     async def look() -> tuple[str, Path]:
+        """Find the task in the store."""
         store = open_store(paths.database_file())
         try:
             task = await store.find_task(prefix)
@@ -293,7 +303,7 @@ def _full_id(prefix: str) -> tuple[str, Path]:
     return asyncio.run(look())
 
 
-def _asyncio_run(work: "Coroutine[Any, Any, ExitCode]") -> int:
+def _asyncio_run(work: "Coroutine[object, object, ExitCode]") -> int:
     import asyncio
 
     return asyncio.run(work)

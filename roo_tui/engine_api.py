@@ -212,11 +212,11 @@ class EngineApi(Protocol):
         """Make a task of a file and return its id; the task is not opened."""
         ...
 
-    async def submit(self, words: str) -> None:
-        """Send a message, or queue it while a turn runs; blank words try again or send what is queued."""
+    async def submit(self, message: str) -> None:
+        """Send a message, or queue it while a turn runs; a blank one sends what is queued or tries again."""
         ...
 
-    async def edit_queued(self, item_id: int, words: str) -> None:
+    async def edit_queued(self, item_id: int, message: str) -> None:
         """Change a queued message."""
         ...
 

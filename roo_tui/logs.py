@@ -1,4 +1,4 @@
-"""Logging goes to a rotating file: the screen belongs to the front end."""
+"""Sets up logging to a rotating file; the screen belongs to the front end."""
 
 import logging
 import logging.handlers
@@ -10,9 +10,10 @@ _FORMAT = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 
 
 def set_up(level: int | str = logging.INFO) -> Path:
-    """Send records of this program from `level` on, warnings of others, and Python's warnings to the log file.
+    """Log this program's records from `level` on, other libraries' warnings, and Python's warnings to the log file.
 
-    Nothing is printed, also when the file cannot be written. Calling it again starts anew. Returns the file's path.
+    Nothing is ever printed, even if the file cannot be written. A second call replaces the first. Return the path
+    of the file.
     """
     file = paths.log_file()
     root = logging.getLogger()
@@ -24,7 +25,7 @@ def set_up(level: int | str = logging.INFO) -> Path:
     root.setLevel(logging.WARNING)
     logging.getLogger("roo_tui").setLevel(level)
     logging.captureWarnings(True)
-    logging.raiseExceptions = False  # an unwritable file must not print tracebacks over the screen
+    logging.raiseExceptions = False  # tracebacks of a failing handler would be printed over the screen
     return file
 
 

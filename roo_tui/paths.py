@@ -1,7 +1,7 @@
-"""Where the program keeps its files. Nothing here creates a file or a folder.
+"""The paths of the program's files and folders; nothing here creates one.
 
-`ROO_TUI_HOME` moves everything the program writes (outside workspaces) into one folder; without it, each kind of file
-goes where the operating system wants it.
+If `ROO_TUI_HOME` is set, everything the program writes outside workspaces goes into that folder; otherwise each kind of
+file goes where the operating system expects it.
 """
 
 import os
@@ -18,12 +18,12 @@ def _override() -> Path | None:
 
 
 def home() -> Path:
-    """Return the folder that stands for the program: `ROO_TUI_HOME` if set, else the user's data folder for it."""
+    """Return the program's main folder: `ROO_TUI_HOME` if set, else its folder for user data."""
     return _override() or platformdirs.user_data_path(_NAME)
 
 
 def data_dir() -> Path:
-    """Return the folder of tasks and checkpoints: what must not be lost."""
+    """Return the folder of tasks and checkpoints, which must not be lost."""
     moved = _override()
     return moved / "data" if moved else platformdirs.user_data_path(_NAME)
 
@@ -35,23 +35,23 @@ def config_dir() -> Path:
 
 
 def state_dir() -> Path:
-    """Return the folder of logs: what may be deleted at any time."""
+    """Return the folder of logs, which can be deleted at any time."""
     moved = _override()
     return moved / "state" if moved else platformdirs.user_state_path(_NAME)
 
 
 def log_file() -> Path:
-    """Return the file that errors and warnings are logged to."""
+    """Return the path of the log file."""
     return state_dir() / "roo-tui.log"
 
 
 def settings_file() -> Path:
-    """Return the user's settings file (TOML)."""
+    """Return the path of the user's settings file (TOML)."""
     return config_dir() / "settings.toml"
 
 
 def database_file() -> Path:
-    """Return the SQLite database that holds every task."""
+    """Return the path of the SQLite database that holds every task."""
     return data_dir() / "tasks.sqlite3"
 
 
@@ -61,5 +61,5 @@ def checkpoints_dir() -> Path:
 
 
 def key_file() -> Path:
-    """Return the file of API keys, readable by its owner only."""
+    """Return the path of the file of API keys, which only its owner may be able to read."""
     return config_dir() / "keys.toml"

@@ -1,12 +1,13 @@
-"""Make foreign text fit for a terminal: words of models, files and commands may hold anything.
+"""Prepares text for people to read: makes foreign text safe for a terminal, and puts counts before nouns.
 
-What is stored and sent stays as it came; only what is shown or logged goes through here.
+Text of models, files and commands may contain anything. It is stored and sent as it is; only what is shown or logged
+goes through here.
 """
 
 import re
 
-# String sequences (OSC, DCS, SOS, PM, APC) run to BEL or ST. One that is never ended takes the rest of its line, not of
-# the whole text. The bodies exclude every start of a sequence, so a text full of starts is still read in linear time.
+# String sequences (OSC, DCS, SOS, PM, APC) end with BEL or ST. One without an end takes the rest of its line, not the
+# rest of the text. The bodies exclude every start of a sequence, so a text full of starts is scanned in linear time.
 _DROPPED = re.compile(
     "(?:\x1b\\]|\x9d)[^\x07\x1b\x80-\x9f\r\n]*+(?:\x07|\x1b\\\\|\x9c)?"
     "|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])(?:[^\x1b\x80-\x9f]*+(?:\x1b\\\\|\x9c)|[^\x1b\x80-\x9f\r\n]*+)"
@@ -21,10 +22,11 @@ _BLANKS = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
-    r"""Return the text without what could steer a terminal; a text that has none of it is returned as it is.
+    r"""Return the text without anything that could control a terminal.
 
-    Dropped: escape sequences (unfinished ones too), C0 and C1 controls but `\n` and `\t`, DEL, bidirectional overrides
-    and isolates. CRLF and a lone CR become `\n`, lone surrogates become U+FFFD. Takes up to 100 ms a megabyte.
+    Removes escape sequences (even unfinished ones), C0 and C1 controls except `\n` and `\t`, DEL, bidirectional
+    overrides and isolates. CRLF and a lone CR become `\n`, lone surrogates become U+FFFD. Takes up to 100 ms per
+    megabyte.
     """
     if not _SUSPECT.search(text):
         return text
@@ -39,15 +41,15 @@ def well_formed(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def plural(count: int, noun: str) -> str:
-    """Return the count with its noun: `1 file`, `2,000 files`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def one_line(text: str, limit: int = 200) -> str:
-    """Return the beginning of the text, clean, on one line of at most `limit` characters; `…` ends it where cut."""
+    """Return the beginning of the text, clean, as one line of at most `limit` characters; `…` ends a cut line."""
     beginning = text.lstrip()[: 20 * limit]
     line = _BLANKS.sub(" ", clean(beginning)).strip()
     if len(line) > limit:
         return line[: max(0, limit - 1)].rstrip() + "…"
     return line
+
+
+def plural(count: int, one: str, several: str = "") -> str:
+    """Return a count with its noun (`1 file`, `1,204 files`); `several` is the plural if it is not `one` and an s."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -1,13 +1,13 @@
-"""The sentences a model reads: Markdown files with `{{name}}` placeholders, filled here and nowhere else.
+"""Loads and fills the prompts: every sentence a model reads, in Markdown files with `{{name}}` placeholders.
 
 A prompt is named by its file, or by its file and one of its sections:
 
     tools/apply_diff              the text of prompts/tools/apply_diff.md before its first section
     tools/apply_diff/not_found    the text under `## not_found` in it
 
-Only a line that is `##` and one lower_snake_case name starts a section, so a text may have headings of its own. Line
-breaks before and after a text do not belong to it; what values bring along stays. A wheel carries the files in
-`roo_tui/_prompts`, a checkout in `prompts/`; `README.md` is for people.
+Only `##` with a single lower_snake_case name starts a section, so a text can have headings of its own. Line breaks
+around a text are removed; those in values stay. A wheel has the files in `roo_tui/_prompts`, a checkout in `prompts/`;
+`README.md` is not a prompt.
 """
 
 import re
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """One text and the names of its placeholders."""
+    """A text and the names of its placeholders."""
 
     text: str
     placeholders: frozenset[str]
@@ -59,7 +59,7 @@ def placeholders(name: str) -> frozenset[str]:
 def render(name: str, /, **values: object) -> str:
     """Return a prompt's text with every placeholder replaced by its value.
 
-    Values are put in as they are: a placeholder inside a value is not filled again.
+    A placeholder inside a value is not replaced.
 
     Raises:
         LookupError: there is no such prompt.
@@ -84,10 +84,10 @@ def _prompt(name: str) -> _Prompt:
 
 @cache
 def _sections(file: str) -> Mapping[str, str]:
-    """Return a file's texts by section; the one before the first section, if there is any, has no name.
+    """Return a file's texts by section; text before the first section has the name "".
 
     Raises:
-        ValueError: a section is empty, or there are two of one name.
+        ValueError: a section is empty, or two have the same name.
     """
     first, *rest = _SECTION.split(_path(file).read_text(encoding="utf-8"))
     sections = {"": first.strip("\n")} if first.strip() else {}

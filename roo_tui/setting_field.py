@@ -1,4 +1,4 @@
-"""How a room declares a setting: a dataclass field with what its form, its check and its documentation need."""
+"""Declares settings: a dataclass field with what the form, the check and the documentation need to know."""
 
 import dataclasses
 from collections.abc import Callable
@@ -10,12 +10,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is known of a setting beyond its type and default.
+    """What is known about a setting besides its type and default.
 
-    `choices` is empty where any value of the type is valid; `range` is inclusive; `also` are valid values outside it.
-    `clamp` says that a number out of range is moved into it, `filled` that a text may not be blank, `url` that it is an
-    address. `structure` reads a setting of several values from its JSON text and raises `SettingsError`, which names
-    the field, where it is not valid.
+    If `choices` is empty, any value of the type is valid. `range` is inclusive; `also` are valid values outside it.
+    With `clamp`, a number out of range is moved into it. A `filled` text must not be blank; a `url` must be an address.
+    `structure` reads a setting of several values from JSON text; it raises `SettingsError`, which names the field, if
+    a value is not valid.
     """
 
     title: str
@@ -46,9 +46,9 @@ def setting(
     url: bool = False,
     structure: Callable[[str], object] | None = None,
 ) -> Value:
-    """Return a dataclass field that is a setting; see `Setting` for the arguments.
+    """Return a dataclass field that is a setting; the arguments are described at `Setting`.
 
-    Its type is the default's, so that a checker compares the default with the field's annotation.
+    The declared type is the default's, so that a type checker compares the default with the field's annotation.
     """
     about = Setting(
         title=title,
@@ -67,6 +67,6 @@ def setting(
 
 
 def setting_of(field: "dataclasses.Field[object]") -> Setting | None:
-    """Return what a field says of its setting, None for a field that is not offered as one."""
+    """Return a field's setting, None if the field is not one."""
     about = field.metadata.get(Setting)
     return about if isinstance(about, Setting) else None

@@ -1,4 +1,4 @@
-"""The one place that decides whether a call may run: a policy per class of effect."""
+"""Decides whether a tool call may run, needs an approval or is denied. Nothing else decides this."""
 
 import re
 from typing import Literal
@@ -8,7 +8,7 @@ from roo_tui.tools.base import CallPlan, Effect
 
 Verdict = Literal["allow", "ask", "deny"]
 
-# A command with any of these may do more than its first words say.
+# A command that contains any of these may do more than its beginning shows.
 _CHAINED = re.compile(r"[;&|<>`$\n\\(){}]")
 
 # Effects that change nothing outside the task itself.
@@ -16,14 +16,15 @@ _HARMLESS = {Effect.TODO, Effect.ASK, Effect.FINISH}
 
 
 def approval_key(plan: CallPlan) -> str:
-    """Return what “always” covers for the rest of the task: a whole effect, but only this very text of a command."""
+    """Return what “always” covers for the rest of the task: every call of this effect; of commands, only this one."""
     return f"command:{plan.title}" if plan.effect is Effect.COMMAND else plan.effect.value
 
 
 def verdict(plan: CallPlan, policy: ApprovalOptions, always: set[str], *, auto_approve: bool) -> Verdict:
-    """Return what happens to a planned call.
+    """Return whether a planned call is allowed, needs an approval or is denied.
 
-    Concerns (a path outside the workspace, a protected file) are asked about whatever the policy allows.
+    A call with concerns (a path outside the workspace, a protected file) always needs an approval, unless its effect is
+    denied. A call with an effect on the task alone is always allowed.
     """
     if plan.effect in _HARMLESS:
         return "allow"

@@ -1,11 +1,10 @@
-"""A condense that runs while the conversation goes on: on a frozen prefix, swapped in at a turn's boundary.
+"""A condense in the background: it works on a frozen prefix of the path and is swapped in before a later request.
 
-It is dropped if the person rewound, undid or condensed meanwhile: what it hides must still be visible where it was.
+It is dropped if the user rewinds, undoes or condenses meanwhile, because the entries it hides must still be visible.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
 
 from roo_tui.context.condense import swapped_in
 from roo_tui.context.window import TokenCounter
@@ -15,7 +14,7 @@ from roo_tui.domain.markers import Condense
 
 
 class BackgroundCondense:
-    """At most one condense in the background of a task. `spend` counts what one cost that was not used."""
+    """At most one background condense of a task. `spend` records the cost of one that was not used."""
 
     def __init__(self, spend: Callable[[float], Awaitable[None]], counter: TokenCounter) -> None:
         self._spend = spend
@@ -25,20 +24,21 @@ class BackgroundCondense:
 
     @property
     def running(self) -> bool:
-        """Whether one was begun and not taken yet."""
+        """Whether one was started and not taken yet."""
         return self._running is not None
 
     @property
     def ready(self) -> bool:
+        """Whether one has ended, successfully or not, and can be taken without waiting."""
         return self._running is not None and self._running.done()
 
-    def start(self, work: Coroutine[Any, Any, Condense | None], path: tuple[Entry, ...]) -> None:
-        """Begin on the path as it is now; `work` returns None where it failed."""
+    def start(self, work: Coroutine[object, object, Condense | None], path: tuple[Entry, ...]) -> None:
+        """Start on the current path; `work` returns None if it failed."""
         self._until = path[-1].id
         self._running = asyncio.create_task(work, name="background condense")
 
     async def drop(self) -> None:
-        """Give it up; the history stays as it is."""
+        """Cancel it; the history does not change."""
         running, self._running = self._running, None
         if running is None:
             return
@@ -48,7 +48,7 @@ class BackgroundCondense:
             await self._waste(running.result())
 
     async def take(self, path: tuple[Entry, ...], tokens_now: int, ratio: float) -> Condense | None:
-        """Wait for it and return what may be appended to the path now; None if it failed or no longer fits."""
+        """Wait for it and return the marker to append to the path; None if it failed or no longer fits."""
         if self._running is None:
             return None
         marker = await asyncio.shield(self._running)

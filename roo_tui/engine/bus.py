@@ -1,4 +1,4 @@
-"""The only road from the engine to its consumers: each has a queue of its own, so none can hold up another."""
+"""Carries events from the engine to its consumers; each has its own queue, so that none can hold up another."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from roo_tui.domain.events import Event
 
 
 class EventStream:
-    """One consumer's events, in order. Iterate it, or take all there are with `batch`."""
+    """One consumer's events, in order. Iterate over it, or take all waiting events with `batch`."""
 
     def __init__(self, bus: "Bus") -> None:
         self._bus = bus
@@ -19,7 +19,7 @@ class EventStream:
         self._queue.put_nowait(event)
 
     async def batch(self) -> list[Event]:
-        """Wait for at least one event and return all there are; an empty list means the stream has ended."""
+        """Wait for at least one event and return all waiting ones; an empty list means that the stream has ended."""
         events: list[Event] = []
         while not self._ended and (not events or not self._queue.empty()):
             event = await self._queue.get()
@@ -35,30 +35,34 @@ class EventStream:
                 yield event
 
     def close(self) -> None:
-        """Stop listening; a waiting reader gets what is there and then the end."""
+        """Stop listening; a waiting reader gets the events still in the queue, then the end."""
         self._bus.drop(self)
         self.put(None)
 
 
 class Bus:
-    """Hands each event to every open stream."""
+    """Passes each event to every open stream."""
 
     def __init__(self) -> None:
         self._streams: list[EventStream] = []
 
     def subscribe(self) -> EventStream:
+        """Return a new stream of every event from now on."""
         stream = EventStream(self)
         self._streams.append(stream)
         return stream
 
     def drop(self, stream: EventStream) -> None:
+        """Send nothing more to a stream."""
         if stream in self._streams:
             self._streams.remove(stream)
 
     def emit(self, event: Event) -> None:
+        """Put an event into every open stream; returns without waiting for the consumers."""
         for stream in self._streams:
             stream.put(event)
 
     def close(self) -> None:
+        """End every stream."""
         for stream in list(self._streams):
             stream.close()

@@ -1,4 +1,4 @@
-"""What a reduction of the open task starts from and may call, for `context.reduction_input`."""
+"""The input of a reduction of the open task, and the services it may call."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ from roo_tui.workspace.files import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The last request that was answered, by which model, and when (seconds of the event loop's clock)."""
+    """The last answered request, the model that answered it, and when (seconds on the event loop's clock)."""
 
     request: Request
     model: str
@@ -44,10 +44,10 @@ async def reduction_input_of(
     instructions: str = "",
     sent: Sent | None = None,
 ) -> ReductionInput:
-    """Return the moment a reduction starts from."""
+    """Return the input of a reduction that starts now."""
     path, profile = task.log.path(), runtime.settings.active
     if sent is not None and sent.model != runtime.model.info.id:
-        # Each model has a cache of its own.
+        # Another model does not have this request in its cache.
         sent = None
     environment = ""
     if trigger in ("automatic", "forced"):
@@ -75,9 +75,10 @@ async def reduction_input_of(
 
 
 def reduction_services_of(runtime: Runtime, task: OpenTask, condense_id: str) -> ReductionServices:
-    """Return what one reduction may call; its text and its waiting are told as events of `condense_id`."""
+    """Return what one reduction may call; its streamed text and its retries become events of `condense_id`."""
 
     def waiting(attempt: int, of: int, seconds: float, reason: str) -> None:
+        """Announce a wait before a retry."""
         task.emit(RetryWaiting(task.id, "condense", attempt, of, seconds, reason))
 
     def on_text(text: str) -> None:
@@ -95,9 +96,10 @@ def reduction_services_of(runtime: Runtime, task: OpenTask, condense_id: str) ->
 def asker(
     model: Model, waiting: Callable[[int, int, float, str], None] = lambda *_: None
 ) -> Callable[[Request], AsyncIterator[ModelEvent]]:
-    """Return the function that asks a model, with retries; each attempt begins with `Started`."""
+    """Return a function that sends a request to a model, with retries; each attempt begins with `Started`."""
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield the events of the answer, those of every attempt."""
         async with aclosing(with_retries(model, request, waiting)) as events:
             async for event in events:
                 if not isinstance(event, Restarted):
@@ -114,7 +116,7 @@ def condense_model(runtime: Runtime) -> Model:
 
 
 def _summariser(runtime: Runtime) -> Summariser | None:
-    """Return the model of the condense profile, None where the conversation's own writes the summary."""
+    """Return the condense profile's model, None if the conversation's own model writes summaries."""
     name = runtime.settings.context.condense_profile
     profile = runtime.settings.profiles.get(name) if name else None
     if profile is None:
@@ -126,17 +128,19 @@ def _summariser(runtime: Runtime) -> Summariser | None:
 
 def _digests(workspace: Workspace) -> Digests:
     def read(paths: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Return the readable paths with their digests. Reads files."""
         found = ((path, _digest(workspace, path)) for path in paths)
         return [(path, digest) for path, digest in found if digest is not None]
 
     async def digests(paths: tuple[str, ...]) -> Sequence[tuple[str, str]]:
+        """Return what `read` does, off the event loop."""
         return await asyncio.to_thread(read, paths)
 
     return digests
 
 
 def _digest(workspace: Workspace, path: str) -> str | None:
-    """Return the hash of a file's bytes, empty for one that is gone, None for one that cannot be read."""
+    """Return the hash of a file's bytes: "" if the file is gone, None if it cannot be read."""
     try:
         data, _ = workspace.read_bytes(path)
     except WorkspaceError as error:
@@ -145,7 +149,7 @@ def _digest(workspace: Workspace, path: str) -> str | None:
 
 
 def read_files(path: tuple[Entry, ...]) -> tuple[str, ...]:
-    """Return the files the agent has read, newest first, each once; paths relative to the workspace."""
+    """Return the paths of the files the agent has read, relative to the workspace, newest first, each once."""
     found: dict[str, None] = {}
     for entry in reversed(path):
         if isinstance(entry.body, UserMessage):
@@ -156,9 +160,10 @@ def read_files(path: tuple[Entry, ...]) -> tuple[str, ...]:
 
 
 def fold_files(workspace: Workspace, outliner: Outliner) -> Fold:
-    """Return the function a condense calls with paths, newest first; unreadable and ignored files are left out."""
+    """Return a function that outlines files by path, newest first; it leaves out unreadable and ignored files."""
 
     async def read(path: str) -> str:
+        """Return the text of a file."""
         return (await asyncio.to_thread(workspace.read_text, Path(path))).text
 
     return outlines_of(read, outliner.outline, WorkspaceError)

@@ -1,7 +1,7 @@
-"""When the context is reduced, and by what: joins the pure rules of `context` with the open task.
+"""Reduces the context of the open task: decides when, runs the rules of `context`, and commits what they return.
 
-The policy, the ladder and the strategies are in `roo_tui.context`; here they get the task's values, and what they
-answer is committed and told.
+The policy, the ladder and the strategies are in `roo_tui.context`. This module passes them the task's values and
+announces the results as events.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class ContextControl:
-    """Every change to the context of one open task."""
+    """Makes every change to the context of one open task."""
 
     def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge) -> None:
         self._runtime = runtime
@@ -59,25 +59,25 @@ class ContextControl:
         self._background = BackgroundCondense(task.spend, runtime.counter)
         self._tried_on: EntryId = 0
         self.condensing = False
-        """Whether a model is request for a summary right now, those of the background apart."""
+        """Whether a condense is running; one in the background does not count."""
 
     def answered(self, request: Request) -> None:
-        """Remember the request that was answered last: the provider has it in its cache for a while."""
+        """Remember the last answered request: the provider keeps it in its cache for a while."""
         self._sent = Sent(request, self._runtime.model.info.id, asyncio.get_running_loop().time())
 
     def ask_for_condense(self, request: CondenseRequest) -> None:
-        """Remember a condense request for during a turn; it runs at the next safe boundary."""
+        """Remember a condense that is requested during a turn; it runs at the next safe boundary."""
         self._pending = request
         self._task.emit(CondensePending(self._task.id, request.instructions))
 
     async def run_pending(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Run a condense that was request for meanwhile. No call may be open."""
+        """Run the condense that was requested meanwhile, if any. No tool call may be open."""
         if self._pending is not None:
             request, self._pending = self._pending, None
             await self.condense(request, tools)
 
     async def before_request(self, tools: tuple[ToolSpec, ...]) -> None:
-        """The automatic condense: bring the context below its limits before a request, retries included.
+        """Condense automatically: bring the context below its limits before a request, retries included.
 
         Raises:
             ContextFull: the request cannot fit.
@@ -94,18 +94,18 @@ class ContextControl:
         await self._reduce("automatic", tools)
 
     async def _strategy_is_due(self, tools: tuple[ToolSpec, ...]) -> bool:
-        """Say whether the strategy's own trigger is reached, besides the policy's."""
+        """Return whether the strategy's own trigger is reached, which counts in addition to the policy's."""
         options = self._runtime.settings.context
         if not options.auto_condense or not (options.trigger_tokens or options.strategy_thresholds):
             return False
         return await self._strategies.is_due(await self.reduction_input("automatic", tools), options)
 
     async def forget_background(self) -> None:
-        """Give up what is condensed in the background."""
+        """Drop the background condense."""
         await self._background.drop()
 
     async def _start_background(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Begin early, if the option is on and the trigger is near."""
+        """Start a background condense, if the option is on and the trigger is near."""
         options, limits = self._runtime.settings.context, self._gauge.limits()
         near = self._gauge.tokens >= notice_at(limits)
         if not (options.auto_condense and options.background_condense and near) or self._background.running:
@@ -120,21 +120,24 @@ class ContextControl:
         self._background.start(self._condense_paid(given, services), path)
 
     async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> Condense | None:
-        """Condense; a failure changes nothing but is paid for. The automatic condense at the trigger will name it."""
+        """Condense; if that fails, record only its cost and return None.
+
+        The automatic condense at the trigger reports the failure.
+        """
         done = False
         try:
             marker = await condense(given, services, self._runtime.settings.context)
             done = True
             return marker
         except RooError as error:
-            log.info("background condense given up: %s", error)
+            log.info("background condense failed: %s", error)
             return None
         finally:
             if not done and services.cost_usd:
                 await self._task.spend(services.cost_usd)
 
     async def _swap_in(self) -> bool:
-        """Put the background's summary in place; what is left of the wait is shown. Return whether it was."""
+        """Append the background condense's marker, after waiting for it visibly; return whether it was appended."""
         task, condense_id = self._task, new_id()
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
         end = _End("cancelled")
@@ -149,7 +152,11 @@ class ContextControl:
         return decide(self._gauge.tokens, self._gauge.limits())
 
     async def force(self, overflow: Overflow, tools: tuple[ToolSpec, ...]) -> None:
-        """The provider said the request is too long: reduce, whatever our own count says."""
+        """Reduce because the provider refused the request as too long, whatever the local count says.
+
+        Raises:
+            ContextFull: nothing could be freed.
+        """
         if overflow.window:
             self._gauge.learn_window(overflow.window)
         before = self._gauge.tokens
@@ -158,13 +165,13 @@ class ContextControl:
             raise ContextFull(self._full_text())
 
     async def condense(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
-        """A condense the person request for."""
+        """Run a condense that the user requested."""
         await self._background.drop()
         await self._gauge.refresh()
         await self._change("manual", tools, request)
 
     async def condense_before_switch(self, tools: tuple[ToolSpec, ...]) -> None:
-        """The model that is chosen holds less: condense with the one that still holds it all."""
+        """Condense with the current model, before one with a smaller window takes over."""
         if self._runtime.settings.context.auto_condense:
             await self._background.drop()
             await self._change("switch", tools)
@@ -172,13 +179,13 @@ class ContextControl:
     async def reduction_input(
         self, trigger: Trigger, tools: tuple[ToolSpec, ...], instructions: str = ""
     ) -> ReductionInput:
-        """Return the moment as a reduction sees it."""
+        """Return the input of a reduction that starts now."""
         return await reduction_input_of(
             self._runtime, self._task, self._gauge, tools, trigger, instructions, self._sent
         )
 
     async def truncate(self) -> None:
-        """Hide the oldest half because the person request for it.
+        """Hide the oldest half of the visible messages, because the user requested it.
 
         Raises:
             CommandRefused: nothing can be hidden.
@@ -192,28 +199,28 @@ class ContextControl:
             tokens_before=self._gauge.tokens,
         )
         if marker is None:
-            raise CommandRefused("There is nothing that could be hidden yet.")
+            raise CommandRefused("There is nothing to hide yet.")
         await self._apply((marker,))
 
     async def append_receipt(self, marker_id: EntryId) -> None:
         """Add a condense's receipt to the conversation.
 
         Raises:
-            CommandRefused: this is no condense of the path, or its receipt is empty.
+            CommandRefused: the entry is not a condense on the path, or its receipt is empty.
         """
         entry = next((entry for entry in self._task.log.path() if entry.id == marker_id), None)
         if entry is None or not isinstance(entry.body, Condense):
-            raise CommandRefused(f"{entry_ref(marker_id)} is no condense of this conversation.")
+            raise CommandRefused(f"{entry_ref(marker_id)} is not a condense in this conversation.")
         receipt = entry.body.receipt
         block = receipt_block(receipt)
         if block is None:
-            raise CommandRefused("There is no receipt to append: the summary says all that the log knows.")
-        words = Noted("info", "Receipt appended", "\n".join(receipt))
-        await self._task.record(UserMessage((block,), source="engine"), words)
+            raise CommandRefused("There is no receipt to append: the summary leaves out nothing that the log knows.")
+        note = Noted("info", "Receipt appended", "\n".join(receipt))
+        await self._task.record(UserMessage((block,), source="engine"), note)
         await self._gauge.refresh()
 
     async def toggle(self, toggle: Toggle) -> None:
-        """Switch a marker off or on; automatic condensing then waits for new content."""
+        """Undo or redo a marker; automatic condensing then waits for new content."""
         await self._background.drop()
         await self._task.record(toggle)
         self._guards.wait_for_new_content(self._task.log.path())
@@ -233,26 +240,27 @@ class ContextControl:
     def _full_text(self) -> str:
         figures = self._gauge.limits()
         return (
-            f"The context window is full: {self._gauge.tokens:,} tokens, and at most {figures.allowed_tokens:,} of "
-            f"{figures.window:,} may be used. Condense, rewind, or choose a model with a larger window."
+            f"The context window is full: {self._gauge.tokens:,} tokens, but only {figures.allowed_tokens:,} of "
+            f"{figures.window:,} can be used. Condense (Ctrl+T), rewind (Ctrl+R), or choose a model with a larger "
+            "window (F4)."
         )
 
     async def _change(
         self, trigger: Trigger, tools: tuple[ToolSpec, ...], request: CondenseRequest | None = None
     ) -> None:
-        """Run one reduction and commit what it came to, a failure or a cancel included."""
+        """Run one reduction and commit its result, which may be a failure or a cancel."""
         task, request, condense_id = self._task, request or CondenseRequest(), new_id()
         options = self._options(request)
         given = await self.reduction_input(trigger, tools, request.instructions)
         services = reduction_services_of(self._runtime, task, condense_id)
-        by_person = trigger in ("manual", "switch")
-        asks_model = by_person or options.auto_condense
+        by_user = trigger in ("manual", "switch")
+        asks_model = by_user or options.auto_condense
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
         self.condensing = asks_model
         end = _End("cancelled")
         try:
-            if by_person:
+            if by_user:
                 bodies = await self._strategies.run(given, services, options, wanted=request.strategy)
             else:
                 bodies = await reduce(
@@ -281,7 +289,7 @@ class ContextControl:
                 task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 
     async def _condensed(self, marker: Condense) -> None:
-        """The project's rules are read anew, and the length of the summary is remembered."""
+        """Read the project's rules again, and remember the length of the summary."""
         await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
@@ -291,29 +299,29 @@ class ContextControl:
         self._task.emit(Notice(self._task.id, "warning", text))
 
     async def preview(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> CondensePreview:
-        """Return what a condense would do now, without asking a model; a condense that follows at once does just that.
+        """Return what a condense would do now, without asking a model; a condense right after it does exactly that.
 
         Raises:
-            CommandRefused: there is nothing to do, or no such strategy.
+            CommandRefused: there is nothing to condense, or the strategy is unknown.
         """
         await self._gauge.refresh()
         given = await self.reduction_input("manual", tools, request.instructions)
         return await self._strategies.preview(given, self._options(request), wanted=request.strategy)
 
     def _options(self, request: CondenseRequest) -> ContextOptions:
-        """Return the options of the settings with the preset that was request for."""
+        """Return the context options, with the requested preset if there is one."""
         options = self._runtime.settings.context
         return replace(options, smart_preset=request.preset) if request.preset else options
 
     def _learn_from(self, failure: CondenseFailed) -> None:
-        """What a provider says of its window while it is request for a summary holds for the requests to come."""
+        """Learn the window that the provider states when it refuses a condense as too long."""
         error = ModelError(failure.message, status=failure.status, code=failure.code, body=failure.body)
         overflow = recognise(error, self._gauge.tokens, self._gauge.limits().window)
         if overflow is not None and overflow.believed and overflow.window:
             self._gauge.learn_window(overflow.window)
 
     async def _apply(self, bodies: tuple[Body, ...]) -> "_End":
-        """Commit the bodies of a reduction and say what they change."""
+        """Commit the bodies of a reduction and announce what changed."""
         if not bodies:
             return _End("refused")
         last = (await self._task.record(*bodies))[-1]
@@ -333,7 +341,7 @@ class ContextControl:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a reduction ended, as `CondenseEnded` tells it."""
+    """How a reduction ended; the fields are those of `CondenseEnded`."""
 
     outcome: Literal["condensed", "truncated", "failed", "cancelled", "refused"]
     message: str = ""

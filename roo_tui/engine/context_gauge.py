@@ -1,4 +1,4 @@
-"""How full the context of the open task is, against which limits: the one count for bar, policy and rows."""
+"""How full the context of the open task is, and its limits: one count for the bar, the policy and the rows."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,12 +30,12 @@ from roo_tui.engine.task import OpenTask
 from roo_tui.llm.options import Profile
 from roo_tui.tools.registry import specs
 
-# Tokens of a result that are shown however full the context is, and those left free for what goes with a result.
+# Tokens of a result that are shown however full the context is; tokens kept free for what accompanies a result.
 _LEAST_SHOWN, _SPARE = 500, 200
 
 
 class ContextGauge:
-    """Counts the context of one open task and knows its limits; remembers what the provider said of them."""
+    """Counts the context of one open task and knows its limits, including those the provider stated in errors."""
 
     def __init__(self, runtime: Runtime, task: OpenTask) -> None:
         self._runtime = runtime
@@ -46,7 +46,7 @@ class ContextGauge:
         self._adapted: AutoThreshold | None = None
 
     def limits(self) -> Limits:
-        """Return the figures of the policy for the model and settings of this moment."""
+        """Return the limits for the current model and settings."""
         settings, profile = self._runtime.settings, self._runtime.settings.active
         adapted = self._adapted.percent if self._adapted else HIGHEST_THRESHOLD
         stated, info = self._said_by_provider(), self._runtime.model.info
@@ -63,18 +63,18 @@ class ContextGauge:
 
     @property
     def tokens(self) -> int:
-        """The context tokens as last counted."""
+        """The context tokens at the last count."""
         return self._used
 
     def would_fit(self, profile: Profile, info: ModelInfo) -> bool:
-        """Say whether the history as it is fits into another model's window."""
+        """Return whether the history fits into another model's window."""
         allowed = limits(info, window=profile.window, max_output=profile.max_output).allowed_tokens
         return self._used * self._runtime.calibration.ratio(info) / self.ratio() <= allowed
 
     def fitting(self, text: str, cut: Callable[[int], str]) -> str:
-        """Return the text of a result, shortened by `cut(characters)` until it alone makes no condense due.
+        """Return a result's text, shortened by `cut(characters)` until it does not cause a condense by itself.
 
-        Text that fits into the free space stays as it is. Counts tokens: call it in a thread.
+        Text that fits into the free space is returned unchanged. Counts tokens: call it in a thread.
         """
         figures, size = self.limits(), self._size(text)
         if size <= figures.allowed_tokens - self._used:
@@ -91,6 +91,7 @@ class ContextGauge:
         return round(self.ratio() * self._runtime.counter.count_text(text))
 
     def use(self) -> ContextUse:
+        """Return the figures of the context bar."""
         figures = self.limits()
         return ContextUse(
             self._used,
@@ -102,7 +103,7 @@ class ContextGauge:
         )
 
     async def refresh(self) -> None:
-        """Count what is new since the last anchor, tell bar and header, and warn once when a condense comes near."""
+        """Count what is new, announce the figures of bar and header, and notify once that a condense is near."""
         self._used = await self._count()
         self._adapted = await asyncio.to_thread(self._adapt) if self._adapts() else None
         self._task.emit(ContextChanged(self._task.id, self.use()))
@@ -110,15 +111,11 @@ class ContextGauge:
         figures = self.limits()
         near = self._used >= notice_at(figures)
         if near and not self._noticed and self._runtime.settings.context.auto_condense:
-            text = (
-                f"The context will be condensed at {figures.trigger_tokens:,} tokens; it holds {self._used:,} now. "
-                "To put that off, raise the threshold or switch automatic condensing off in the settings."
-            )
-            self._task.emit(Notice(self._task.id, "info", text))
+            self._task.emit(Notice(self._task.id, "info", _near_text(self._used, figures.trigger_tokens)))
         self._noticed = near
 
     async def recount(self) -> None:
-        """Count all that is visible anew: parts that were counted at another ratio may not add up to what is there."""
+        """Count everything visible again: parts counted with different ratios may not add up to the whole."""
         path = self._task.log.path()
         self._counted = (path[-1].id if path else 0, await asyncio.to_thread(self._measure, path))
         await self.refresh()
@@ -135,9 +132,9 @@ class ContextGauge:
         return auto_threshold(info, window, left_by_condense(path, overhead), recent_growth(path))
 
     async def _count(self) -> int:
-        """Return the context tokens: from the last count that is known, every later entry adds or takes its part.
+        """Return the context tokens: the last known count, plus or minus what each later entry adds or frees.
 
-        Usage is never believed across a marker: the marker's own figures are added to it.
+        A count from before a marker is corrected by the marker's own figures.
         """
         path = self._task.log.path()
         start, tokens = self._last_known(path)
@@ -157,7 +154,7 @@ class ContextGauge:
         return max(tokens, 0)
 
     def _last_known(self, path: tuple[Entry, ...]) -> tuple[int, int]:
-        """Return where counting starts and the tokens known there; a start of -1 says that nothing is known."""
+        """Return the index to count from and the tokens known there; an index of -1 means that nothing is known."""
         info = self._runtime.model.info
         for index in range(len(path) - 1, -1, -1):
             body = path[index].body
@@ -172,7 +169,7 @@ class ContextGauge:
         return context_tokens(None, raw, self.ratio())
 
     async def overhead(self) -> int:
-        """Return the tokens of system prompt and tools, which no reduction can lower."""
+        """Return the tokens of system prompt and tools, which no reduction can free."""
         runtime = self._runtime
         return round(self.ratio() * await asyncio.to_thread(runtime.counter.count_request, runtime.system, specs()))
 
@@ -184,42 +181,42 @@ class ContextGauge:
         )
 
     def ratio(self) -> float:
-        """Return how many tokens of the model one raw token makes, learnt over many requests."""
+        """Return the model's tokens per locally counted token, learnt over many requests."""
         return self._runtime.calibration.ratio(self._runtime.model.info)
 
     async def ratio_now(self) -> float:
-        """Return how many tokens one raw token of the context in force makes: what a reduction reckons with.
+        """Return the same ratio for the current context alone; reductions calculate with it.
 
-        What is left of the context is then a share of what it holds. The learnt ratio may be far off for the kind of
-        text in it, and taking away more tokens than there are would leave less than nothing.
+        It makes the figures of a reduction a share of what the context holds. The learnt ratio may be far off for the
+        kind of text in it, so that a reduction would seem to free more tokens than there are.
         """
         runtime, path = self._runtime, self._task.log.path()
         raw = await asyncio.to_thread(runtime.counter.count_request, runtime.system, specs(), effective_history(path))
         return Calibration.clamped(self._used / raw) if raw and self._used else self.ratio()
 
     def learn(self, raw: int, answer: AssistantMessage) -> None:
-        """Calibrate on what the provider charged for a request we counted."""
+        """Learn the ratio from the prompt tokens the provider charged for a request that counted `raw` tokens here."""
         if answer.usage is not None:
             self._runtime.calibration.learn(self._runtime.model.info, raw, answer.usage.prompt_tokens)
 
     def learn_output_limit(self, most: int) -> bool:
-        """Ask for answers of at most so many tokens from now on; false if that is no less than what is asked for."""
+        """Limit answers to this many tokens from now on; return False if that is no lower than the current limit."""
         if not 0 < most < self.limits().reserved:
             return False
         self._said_by_provider().max_output = most
-        text = f"The provider allows answers of at most {most:,} tokens; the request is sent again with that."
+        text = f"The provider allows at most {most:,} tokens per answer. Sending the request again with that limit."
         self._task.emit(Notice(self._task.id, "info", text))
         return True
 
     def learn_window(self, window: int) -> None:
-        """Believe the provider about the context window of the model in use."""
+        """Use the context window that the provider stated for the current model."""
         self._said_by_provider().window = window
 
     def _said_by_provider(self) -> ModelLimits:
         return self._runtime.stated.of(self._runtime.model.info)
 
     def ends_with_assistant(self) -> bool:
-        """Return whether the effective history ends with the model's own words."""
+        """Return whether the effective history ends with an answer of the model."""
         for entry in reversed(self._task.log.path()):
             match entry.body:
                 case AssistantMessage(blocks=blocks) if blocks:
@@ -229,8 +226,18 @@ class ContextGauge:
         return False
 
 
+def _near_text(used: int, trigger: int) -> str:
+    """Return the notice that a condense is near, or due."""
+    if used >= trigger:
+        return f"A condense is due: {used:,} of {trigger:,} tokens. It runs before the next request."
+    return (
+        f"The context will be condensed at {trigger:,} tokens; it holds {used:,} now. "
+        "To postpone this, raise the threshold or switch automatic condensing off in the settings (F2)."
+    )
+
+
 def _change_of(entry: Entry | None, on: bool) -> int:
-    """Return the tokens a toggle adds: what its marker took, or that given back."""
+    """Return the tokens a toggle adds: its marker's change if it switches on, the opposite if it switches off."""
     if entry is None or not isinstance(entry.body, Marker):
         return 0
     figures = entry.body.figures

@@ -1,10 +1,9 @@
-"""The engine's commands. One engine serves one workspace and has one task open; see `Engine`."""
+"""The engine: one workspace, at most one open task, and every command on them."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
@@ -45,10 +44,11 @@ _AS_SET = CondenseRequest()
 class Engine:
     """A coding agent without a screen.
 
-    Commands return when what they start is acknowledged, not when it is done; `idle` waits for that. What happens is
-    told by events (`subscribe`), what is so can be read (`read`). Errors a person can mend are `RooError`s.
+    A command returns once what it starts is acknowledged, not when that is done; `idle` waits for it. Events
+    (`subscribe`) say what happens, and `read` has the current state. Errors the user can fix are `RooError`s.
 
-    `models` makes the adapter for a profile; None means the real providers (or the demo).
+    `models` builds the adapter of a profile; None uses the real providers (or the demo). With `headless`, no user is
+    there and every denial is one by policy.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Engine:
         )
         self.read = Reader(self._runtime, lambda: self._session)
 
-    # Life.
+    # Start and end.
 
     async def start(self) -> None:
-        """Load what a task needs. Must be awaited before any other command."""
+        """Load what tasks need. Await it before any other command."""
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
@@ -92,7 +92,7 @@ class Engine:
         await self._runtime.read_project()
 
     async def close(self) -> None:
-        """Stop what runs, keep what is known, and let go of the task and the store."""
+        """Stop what runs, save what was learnt, and release the task and the store."""
         self.cancel()
         await self.idle()
         await self._close_session()
@@ -109,22 +109,23 @@ class Engine:
         return self._runtime.bus.subscribe()
 
     async def warm_up(self) -> None:
-        """Load the model's SDK off the event loop, so that the first request is not late."""
+        """Load the model's SDK off the event loop, so that the first request is not delayed."""
         await self._runtime.model.warm_up()
 
     async def measure(self) -> None:
-        """Count what the open task holds, and tell the bar. Loads vocabulary and tools, off the event loop."""
+        """Count the context of the open task and announce it. Loads the vocabulary and the tools off the event loop."""
         await asyncio.to_thread(specs)
         if self._session is not None:
             await self._session.gauge.refresh()
 
     @property
     def settings(self) -> Settings:
+        """The settings in force."""
         return self._runtime.settings
 
     @property
     def busy(self) -> bool:
-        """Whether a turn or a condense runs."""
+        """Whether a turn or a condense is running."""
         return self._jobs.busy
 
     async def idle(self) -> None:
@@ -139,10 +140,10 @@ class Engine:
         return await self.open_task(info.id)
 
     async def open_task(self, task_id: str) -> str:
-        """Open a task by its id or the unique beginning of one; its tokens are counted by `measure`.
+        """Open a task by its id or a unique beginning of it; `measure` counts its tokens.
 
         Raises:
-            TaskNotFound: no task, or more than one, has this id.
+            TaskNotFound: no task, or more than one, matches the id.
             CommandRefused: something is running.
         """
         self._require_idle()
@@ -151,20 +152,20 @@ class Engine:
         self._session = await open_session(self._runtime, info.id)
         self._runtime.bus.emit(TaskOpened(info.id))
         self._header_changed()
-        self._session.snapshots.start()
+        self._session.checkpointing.start()
         return info.id
 
     async def latest_task(self) -> str | None:
-        """Return the newest task of this workspace that holds anything."""
+        """Return the workspace's newest task that has entries, None if there is none."""
         tasks = await self._runtime.store.tasks(workspace=str(self._workspace))
         return next((task.id for task in tasks if task.entries), None)
 
     async def import_file(self, path: Path, form: str = "auto") -> str:
-        """Make a task of a file of messages, or of a Roo Code task folder, and return its id; the task is not opened.
+        """Create a task from a file of messages or a Roo Code task folder and return its id; the task is not opened.
 
         Raises:
-            CommandRefused: the format is not a known one.
-            ExchangeError: the file is not what it should be.
+            CommandRefused: the format is unknown.
+            ExchangeError: the file is not of this format.
         """
         found = await asyncio.to_thread(importing.read_import, path, form)
         info = await self._runtime.store.create_task(str(self._workspace), title=found.title)
@@ -173,85 +174,85 @@ class Engine:
 
     # Conversation.
 
-    async def submit(self, words: str) -> None:
-        """Send what a person typed: starts a turn, or queues it while one runs. Returns once it is on disk.
+    async def submit(self, message: str) -> None:
+        """Send a user message: start a turn, or queue it while one is running. Return once the message is on disk.
 
-        Empty words send what is queued, or try a failed request again.
+        A blank message sends what is queued, or sends a failed request again.
 
         Raises:
-            RooError: the words could not be stored; nothing was sent.
+            RooError: the message could not be stored; nothing was sent.
         """
         session = self._open()
         session.task.require_writable()
         if self.busy:
-            if words.strip():
-                item = await self._runtime.store.enqueue(session.task.id, words)
+            if message.strip():
+                item = await self._runtime.store.enqueue(session.task.id, message)
                 session.task.queue.append(item)
                 session.task.queue_changed()
                 if not self.busy:
-                    # What ran has ended while this was stored, and looks at the queue no more.
+                    # The job ended while the message was being stored, and will not look at the queue again.
                     await self.submit("")
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        job = self._jobs.start(self._turns(session, words, stored))
+        job = self._jobs.start(self._turns(session, message, stored))
         await asyncio.wait({job, stored}, return_when=asyncio.FIRST_COMPLETED)
         if stored.done():
             stored.result()
 
-    async def edit_queued(self, item_id: int, words: str) -> None:
-        """Change a queued message."""
+    async def edit_queued(self, item_id: int, message: str) -> None:
+        """Replace the text of a queued message."""
         task = self._open().task
-        await self._runtime.store.edit_queued(task.id, item_id, words)
-        task.queue = [type(item)(item.id, words) if item.id == item_id else item for item in task.queue]
+        await self._runtime.store.edit_queued(task.id, item_id, message)
+        task.queue = [type(item)(item.id, message) if item.id == item_id else item for item in task.queue]
         task.queue_changed()
 
     async def remove_queued(self, item_id: int) -> None:
-        """Drop a queued message."""
+        """Remove a message from the queue."""
         task = self._open().task
         await self._runtime.store.remove_queued(task.id, item_id)
         task.queue = [item for item in task.queue if item.id != item_id]
         task.queue_changed()
 
     def answer(self, question_id: str, option_id: str, text: str = "") -> None:
-        """Answer a question; one that is no longer open is ignored."""
+        """Answer a question; nothing happens if it is no longer open."""
         self._runtime.questions.answer(question_id, option_id, text)
 
     def cancel(self) -> bool:
-        """Interrupt the turn or condense that runs; what was streamed is kept. Return whether there was any."""
+        """Interrupt the running turn or condense, keeping what was streamed; return whether one was running."""
         return self._jobs.cancel()
 
     # Context.
 
     async def condense(self, request: CondenseRequest = _AS_SET) -> None:
-        """Condense now, or at the next safe boundary of the turn that runs; what was previewed is what runs.
+        """Condense now, or at the next safe boundary of the running turn. What was previewed is what runs.
 
         Raises:
-            CommandRefused: a condense is running.
+            CommandRefused: a condense is already running.
         """
         session = self._open()
         session.task.require_writable()
         if session.context.condensing:
-            raise CommandRefused("A condense is running already; Esc cancels it.")
+            raise CommandRefused("A condense is already running. Esc cancels it.")
         if self.busy:
             session.context.ask_for_condense(request)
             return
         self._jobs.start(self._condense(session, request))
 
     async def preview_condense(self, request: CondenseRequest = _AS_SET) -> CondensePreview:
-        """Return what a condense would do now, without a model being asked and without a change.
+        """Return what a condense would do now, without asking a model or changing anything.
 
         Raises:
-            CommandRefused: there is nothing to do, or no such strategy.
+            CommandRefused: there is nothing to condense, or the strategy is unknown.
         """
         self._require_idle()
         return await self._open().context.preview(request, specs())
 
     async def compare_strategies(self, source: str, *, ask_model: bool = False) -> list[CondensePreview]:
-        """Return what each strategy would come to on a file of messages or a stored task (by its id); changes nothing.
+        """Return what each strategy would do to a file of messages or a stored task (by id), without changing anything.
 
         Raises:
-            ExchangeError: the file is not what it should be.
-            TaskNotFound: there is no such file, and no task of this id.
+            ExchangeError: the file is not a list of messages.
+            TaskNotFound: there is no such file, and no task with this id.
         """
         if Path(source).is_file():
             from roo_tui.store.exchange.messages import read_messages
@@ -262,28 +263,30 @@ class Engine:
             stored = await self._runtime.store.load((await self._runtime.store.find_task(source)).id)
             path = Log(stored.entries, stored.head).path()
         if not path:
-            raise CommandRefused(f"{source} holds no messages.")
+            raise CommandRefused(f"{source} contains no messages.")
         return await compare(self._runtime, path, ask_model=ask_model)
 
     async def truncate(self) -> None:
-        """Hide the oldest half of what is visible."""
+        """Hide the oldest half of the visible messages, without a summary."""
         self._require_idle()
         await self._open().context.truncate()
 
     async def undo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
-        """Take back a condense, truncation or mask, or (without an id) the newest of these and of the rewinds.
+        """Undo a condense, truncation or mask, or (without an id) the newest of these or of the rewinds.
 
         Raises:
-            CommandRefused: nothing to undo, or a later marker covers this one (it is named).
+            CommandRefused: there is nothing to undo, or a later marker covers this one (the message names it).
+            WouldOverwrite: undoing a rewind would overwrite the user's changes, and `overwrite` is not set.
         """
         self._require_idle()
         await undo(self._open(), marker_id, overwrite=overwrite)
 
     async def redo(self, marker_id: EntryId | None = None, *, overwrite: bool = False) -> None:
-        """Bring back what was undone last, or this marker.
+        """Redo what was undone last, or (with an id) this marker.
 
         Raises:
             CommandRefused: nothing was undone, or a later marker covers this one.
+            WouldOverwrite: redoing a rewind would overwrite the user's changes, and `overwrite` is not set.
         """
         self._require_idle()
         await redo(self._open(), marker_id, overwrite=overwrite)
@@ -291,7 +294,12 @@ class Engine:
     async def rewind(
         self, entry_id: EntryId, *, conversation: bool = True, files: bool = False, overwrite: bool = False
     ) -> None:
-        """Go back to a point: the conversation, the files, or both; all or nothing. See `read.rewind_points`."""
+        """Rewind the conversation, the files, or both to a rewind point (`read.rewind_points`); all or nothing.
+
+        Raises:
+            CommandRefused: there is no such point, or no checkpoint to restore the files from.
+            WouldOverwrite: it would overwrite the user's changes, and `overwrite` is not set.
+        """
         self._require_idle()
         session = self._open()
         await session.context.forget_background()
@@ -300,19 +308,19 @@ class Engine:
         self._header_changed()
 
     async def append_receipt(self, marker_id: EntryId) -> None:
-        """Tell the model what the log knows and the summary of this condense does not say.
+        """Add the receipt of a condense to the conversation: what the log knows and the summary leaves out.
 
         Raises:
-            CommandRefused: this is no condense, or its receipt is empty.
+            CommandRefused: the entry is not a condense on the path, or its receipt is empty.
         """
         self._require_idle()
         await self._open().context.append_receipt(marker_id)
 
     async def pin(self, entry_id: EntryId, *, on: bool = True) -> None:
-        """Keep an entry's text in the context word for word through any number of condenses, or stop doing so.
+        """Pin an entry, so that every condense keeps its text word for word, or remove its pin.
 
         Raises:
-            CommandRefused: no such message, or nothing would change.
+            CommandRefused: there is no such message, or nothing would change.
         """
         task = self._open().task
         await task.record(pin(task.log.path(), entry_id, on=on))
@@ -327,13 +335,13 @@ class Engine:
         """
         if name not in self.settings.profiles:
             known = ", ".join(self.settings.profiles)
-            raise SettingsError(f"There is no profile “{name}”; there are: {known}.")
+            raise SettingsError(f"There is no profile “{name}”. Profiles: {known}.")
         await self.change_settings({"profile": name})
 
-    async def change_settings(self, changes: Mapping[str, Any]) -> None:
-        """Save settings (dotted keys) and use them from the next request on.
+    async def change_settings(self, changes: Mapping[str, object]) -> None:
+        """Save settings by dotted key and use them from the next request on.
 
-        Before a model takes over whose window is too small for the history, the one that holds it condenses.
+        If the history does not fit into the window of the new model, the current one condenses it first.
         """
         chosen = await asyncio.to_thread(settings_room.change, self.settings, changes)
         self._runtime.models.use_facts(chosen.models)
@@ -347,7 +355,7 @@ class Engine:
             await self._session.gauge.refresh()
         self._header_changed()
 
-    # Inside.
+    # Internal.
 
     def _open(self) -> Session:
         if self._session is None:
@@ -361,18 +369,19 @@ class Engine:
 
     def _require_idle(self) -> None:
         if self.busy:
-            raise CommandRefused("The agent is working; press Escape first.")
+            raise CommandRefused("The agent is working. Press Esc first.")
 
     async def _condense(self, session: Session, request: CondenseRequest) -> None:
-        """Condense, then send what was queued meanwhile."""
+        """Condense, then send the messages that were queued meanwhile."""
         waiting = {item.id for item in session.task.queue}
         await session.context.condense(request, specs())
         self._header_changed()
         if any(item.id not in waiting for item in session.task.queue):
             await run_turns(self._runtime, session, "", lambda _: None)
 
-    async def _turns(self, session: Session, words: str, stored: "asyncio.Future[None]") -> None:
+    async def _turns(self, session: Session, message: str, stored: "asyncio.Future[None]") -> None:
         def acknowledge(error: RooError | None) -> None:
+            """Let `submit` return, or raise the error."""
             if stored.done():
                 return
             if error is None:
@@ -381,7 +390,7 @@ class Engine:
                 stored.set_exception(error)
 
         try:
-            await run_turns(self._runtime, session, words, acknowledge)
+            await run_turns(self._runtime, session, message, acknowledge)
         finally:
             stored.cancel()
 

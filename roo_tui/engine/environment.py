@@ -1,4 +1,4 @@
-"""The environment details that go with each message of a person: stored once, never rendered again."""
+"""The environment details attached to each user message: stored with it, never rendered again."""
 
 from datetime import datetime
 
@@ -10,9 +10,10 @@ DETAILS_LIMIT = 6_000
 
 
 def environment_details(runtime: Runtime, task: OpenTask, now: datetime) -> str:
-    """Return time, folder, files changed since the agent looked, running commands and todos, bounded.
+    """Return the time, the workspace, and at most `DETAILS_LIMIT` characters of details.
 
-    Looks at files: call it off the event loop.
+    The details are files changed since the agent last read them, running commands and the todo list. Reads files: call
+    it off the event loop.
     """
     sections = [
         _section("environment_details/changed_files", _changed_files(runtime)),

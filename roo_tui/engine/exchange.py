@@ -1,4 +1,4 @@
-"""A task as text: what the model gets next, or all that a person can see."""
+"""Exports the open task as text, and reads conversations from files."""
 
 import json
 from collections.abc import Sequence
@@ -18,16 +18,17 @@ EXPORT_FORMATS = ("json", "jsonl", "markdown")
 def export_text(path: tuple[Entry, ...], view: str, form: str, model: ModelInfo) -> str:
     """Return the path as text: `view` is one of `VIEWS`, `form` one of `EXPORT_FORMATS`.
 
-    `effective` as json is the list of messages of the next request, as the Messages API takes it. Walks the whole path:
-    call it off the event loop.
+    `effective` is what the model gets next, `transcript` everything the user can read. `effective` as `json` is the
+    next request's list of messages, in the format of the Messages API. Walks the whole path: call it off the event
+    loop.
 
     Raises:
-        ValueError: view or form is not one of these.
+        ValueError: `view` or `form` is unknown.
     """
     from roo_tui.store.exchange import export
 
     if view not in VIEWS or form not in EXPORT_FORMATS:
-        raise ValueError(f"use a view of {', '.join(VIEWS)} and a format of {', '.join(EXPORT_FORMATS)}")
+        raise ValueError(f"use one of the views {', '.join(VIEWS)} and one of the formats {', '.join(EXPORT_FORMATS)}")
     if view == "transcript":
         hidden = hidden_ids(path)
         if form == "markdown":
@@ -44,7 +45,7 @@ def export_text(path: tuple[Entry, ...], view: str, form: str, model: ModelInfo)
 
 
 def _trimmed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return the messages without blanks at the end of a last answer, which the Messages API refuses there."""
+    """Return the messages without white space at the end of a final answer, which the Messages API refuses."""
     last = messages[-1] if messages else None
     if last is None or last.role == "user" or not isinstance(text := last.blocks[-1], Text):
         return messages
@@ -65,7 +66,7 @@ IMPORT_FORMATS = ("auto", "messages", "roo")
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was read; `times` are when each body came to be, None where the file does not say."""
+    """An imported conversation. `times` says when each body was made (ms since the epoch); None if unknown."""
 
     title: str
     bodies: Sequence[Body]
@@ -73,11 +74,11 @@ class Imported:
 
 
 def read_import(path: Path, form: str) -> Imported:
-    """Return a conversation: `messages` is a JSON list of messages, `roo` a task folder of Roo Code's.
+    """Return a conversation: `messages` reads a JSON list of messages, `roo` a task folder of Roo Code.
 
     Raises:
         CommandRefused: the format is not one of `IMPORT_FORMATS`.
-        ExchangeError: the file is not what it should be.
+        ExchangeError: the file is not of this format.
     """
     from roo_tui.store.exchange import messages, roo_code
 

@@ -1,4 +1,4 @@
-"""What the engine is doing: at most one job (a turn, a condense) at a time, and the only place that knows of it."""
+"""The running job of the engine: a turn or a condense, at most one at a time. Nothing else keeps track of it."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ Job = asyncio.Task[None]
 
 
 class Jobs:
-    """Starts a job, interrupts it, waits for it."""
+    """Starts a job, interrupts it, and waits for it."""
 
     def __init__(self) -> None:
         self._running: Job | None = None
@@ -18,18 +18,18 @@ class Jobs:
 
     @property
     def busy(self) -> bool:
-        """Whether a job runs."""
+        """Whether a job is running."""
         return self._running is not None and not self._running.done()
 
     def start(self, work: Coroutine[object, object, None]) -> Job:
-        """Begin a job; the caller makes sure that none runs. A failure nobody expected goes to the log file."""
+        """Start a job; the caller makes sure that none is running. An unexpected error goes to the log file."""
         self._cancelled = False
         self._running = asyncio.create_task(work)
         self._running.add_done_callback(_log_failure)
         return self._running
 
     def cancel(self) -> bool:
-        """Interrupt what runs, once, without waiting for its end. Return whether anything runs."""
+        """Interrupt the running job, once, without waiting for its end. Return whether one is running."""
         if self._running is None or not self.busy:
             return False
         if not self._cancelled:
@@ -38,7 +38,7 @@ class Jobs:
         return True
 
     async def idle(self) -> None:
-        """Wait until nothing runs, what begins meanwhile included."""
+        """Wait until no job is running, including jobs that start meanwhile."""
         while self._running is not None and not self._running.done():
             await asyncio.wait([self._running])
 

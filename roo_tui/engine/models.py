@@ -1,4 +1,4 @@
-"""The models in use: one adapter for each profile, kept until the engine closes: a running request keeps its own."""
+"""The model adapters in use: one for each profile, kept until the engine closes, even if settings change."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ from roo_tui.llm.protocol import Model
 
 
 class Models:
-    """Makes each profile's adapter once; `build` is what makes it, None for the real providers (and the demo).
+    """Builds each profile's adapter once. `build` makes it; None uses the real providers (and the demo).
 
-    `facts` are what the settings say of models.
+    `facts` are the settings' limits and prices of models.
     """
 
     def __init__(self, build: Callable[[Profile], Model] | None = None, *, facts: Mapping[str, ModelFacts]) -> None:
@@ -23,7 +23,7 @@ class Models:
         self.use_facts(facts)
 
     def use_facts(self, facts: Mapping[str, ModelFacts]) -> None:
-        """Use these facts for every adapter asked for from now on."""
+        """Use these facts for every adapter that is requested from now on."""
         self._facts = frozenset(facts.items())
         self._build = self._own_build or _from_provider(facts)
 
@@ -35,7 +35,7 @@ class Models:
         return self._built[key]
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
         for model in self._built.values():
             await model.close()
         self._built.clear()
@@ -45,6 +45,7 @@ def _from_provider(facts: Mapping[str, ModelFacts]) -> Callable[[Profile], Model
     catalog = Catalog.load(facts)
 
     def build(profile: Profile) -> Model:
+        """Build the adapter of a profile, with its API key."""
         return llm.build(profile, key=find_key(profile.provider), catalog=catalog)
 
     return build
@@ -54,7 +55,7 @@ DEMO_PROFILE = Profile(name="demo", provider="demo", model="demo")
 
 
 def sample_workspace() -> Path:
-    """Make the demo's sample project in a new temporary folder and return its path."""
+    """Create the demo's sample project in a new temporary folder and return its path."""
     from roo_tui.llm.demo.workspace import make
 
     return make(Path(tempfile.mkdtemp(prefix="roo-tui-demo-")))

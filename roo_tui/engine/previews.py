@@ -1,6 +1,7 @@
-"""Strategies compared on one conversation: what each frees, what survives, what it costs and how long it takes.
+"""Compares strategies on one conversation: what each frees, what survives, what it costs and how long it takes.
 
-Nothing is changed. Without a model, a summary is the outline made from the log; with one, its own words, and its price.
+Nothing is changed. Without a model, the summary is an outline made from the log; with one, the model writes it, at its
+price.
 """
 
 import asyncio
@@ -33,14 +34,14 @@ WAYS = (
 )
 
 _SUMMARY_BUDGET = 8_000
-# Of a long text only so many characters are looked for.
+# How many characters of a long text are searched for.
 _LOOKED_FOR = 300
 
 
 async def compare(runtime: Runtime, path: tuple[Entry, ...], *, ask_model: bool) -> list[CondensePreview]:
-    """Return what each way comes to on this path, in the order of `WAYS`.
+    """Return what each request of `WAYS` would do to this path, in their order.
 
-    A way that would change nothing has a `refusal`, and the figures of the context as it is.
+    One that would change nothing has a `refusal` and the figures of the unchanged context.
     """
     given = await asyncio.to_thread(_input_of, runtime, path)
     wanted = await asyncio.to_thread(_shown_artefacts, path)
@@ -57,7 +58,7 @@ async def _try_out(
     *,
     ask_model: bool,
 ) -> CondensePreview:
-    """Return what one way comes to, by running it on the path; nothing is appended."""
+    """Run one way on the path and return its figures; nothing is appended."""
     ask = asker(condense_model(runtime)) if ask_model else _outliner(runtime, given)
     services = ReductionServices(ask, runtime.counter)
     options = runtime.settings.context
@@ -107,10 +108,11 @@ def _tokens(runtime: Runtime, path: tuple[Entry, ...]) -> int:
 
 
 def _outliner(runtime: Runtime, given: ReductionInput) -> Callable[[Request], AsyncIterator[ModelEvent]]:
-    """Return a stand-in for a model that answers with the outline made from the log."""
+    """Return a stand-in for a model; it answers every request with an outline made from the log."""
 
     async def ask(request: Request) -> AsyncIterator[ModelEvent]:
-        del request  # whatever is asked
+        """Yield the events of an answer that is the outline."""
+        del request  # the outline does not depend on it
         text = await asyncio.to_thread(
             outline_summary, given.path, runtime.counter, budget=_SUMMARY_BUDGET, todos=given.todos
         )
@@ -124,24 +126,24 @@ def _outliner(runtime: Runtime, given: ReductionInput) -> Callable[[Request], As
 
 
 def _shown_artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
-    """Return the artefacts the model sees as long as nothing is reduced, spaced as `_visible_text` is."""
+    """Return the artefacts that the model sees before any reduction, with spaces as in `_visible_text`."""
     shown = _visible_text(path)
     found = [tuple(" ".join(text.split()) for text in texts) for texts in _artefacts(path)]
     return [texts for texts in found if all(text in shown for text in texts)]
 
 
 def _artefacts(path: tuple[Entry, ...]) -> list[tuple[str, ...]]:
-    """Return what must survive: edited files, the last failing command with its error line, open todos, the request."""
+    """Return what should survive: edited files, the last failed command and its error, open todo items, the request."""
     found: list[tuple[str, ...]] = [(file,) for file in edited_files(path)]
     if (failure := last_failure(path)) is not None:
         found.append((failure.command[:_LOOKED_FOR], failure.error_line[:_LOOKED_FOR]))
     found += [(text,) for text, state in todos_of(path) if state != "done"]
-    found += [(words[:_LOOKED_FOR],) for _, words in typed_messages(path)[-1:]]
+    found += [(message[:_LOOKED_FOR],) for _, message in typed_messages(path)[-1:]]
     return found
 
 
 def _visible_text(path: tuple[Entry, ...]) -> str:
-    """Return all that the model sees as words with single blanks between them: how lines wrap says nothing."""
+    """Return everything the model sees as one text with single spaces, so that line breaks do not matter."""
     texts = (text for message in effective_history(path) for block in message.blocks for text in _texts(block))
     return " ".join(" ".join(text.split()) for text in texts)
 

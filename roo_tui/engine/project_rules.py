@@ -1,7 +1,7 @@
-"""What the project asks of the agent: rules, and custom slash commands, as Roo Code keeps them.
+"""The system prompt, and the project's own rules and slash commands, in the files Roo Code uses.
 
 Rules: `AGENTS.md`, `.roorules`, `.roo/rules/*`. Commands: `.roo/commands/NAME.md` with optional front matter
-(`description: …`). Files that cannot be read are skipped and named.
+(`description: …`). Files that cannot be read are skipped and logged.
 """
 
 import logging
@@ -23,18 +23,19 @@ _COMMANDS_FOLDER = ".roo/commands"
 
 @dataclass(frozen=True, slots=True)
 class CustomCommand:
-    """A command of the project; `text` goes to the model in a `<command>` block of its own."""
+    """A slash command of the project. `text` is sent to the model in a `<command>` block of its own."""
 
     name: str
     description: str
     text: str
 
     def block(self) -> str:
+        """Return the `<command>` block."""
         return render("user_message/command", name=self.name, text=self.text)
 
 
 def system_prompt(workspace: Path) -> tuple[str, ...]:
-    """Return the parts of the system prompt; reads the rules from disk, so call it off the event loop."""
+    """Return the parts of the system prompt. Reads the rules from disk: call it off the event loop."""
     parts = [
         render("system/role"),
         render("system/rules"),
@@ -52,7 +53,7 @@ def system_prompt(workspace: Path) -> tuple[str, ...]:
 
 
 def project_rules(workspace: Path) -> str:
-    """Return every rule file's text under a heading naming it, at most `RULES_LIMIT` characters in all."""
+    """Return the text of every rule file under a heading with its path, at most `RULES_LIMIT` characters in total."""
     folder = workspace / _RULES_FOLDER
     paths = [workspace / name for name in _SINGLE_FILES]
     if folder.is_dir():
@@ -67,7 +68,7 @@ def project_rules(workspace: Path) -> str:
 
 
 def custom_commands(workspace: Path) -> dict[str, CustomCommand]:
-    """Return the project's commands by name, sorted."""
+    """Return the project's slash commands by name, sorted."""
     folder = workspace / _COMMANDS_FOLDER
     if not folder.is_dir():
         return {}

@@ -1,4 +1,4 @@
-"""Questions only a person can decide: asked as events with an id, answered by a method call."""
+"""Questions for the user: asked by an event with an id, answered by a method call."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ from roo_tui.engine.task import OpenTask
 
 @dataclass(frozen=True, slots=True)
 class UserReply:
-    """`decision` is the id of the chosen option, `text` what was typed with it."""
+    """An answer. `decision` is the id of the chosen option, `text` what was typed with it."""
 
     decision: str
     text: str = ""
 
 
 class Questions:
-    """The open questions of the open task, in the order in which they were asked."""
+    """The open questions, oldest first."""
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Question, asyncio.Future[UserReply]]] = {}
 
     def pending(self) -> tuple[Question, ...]:
+        """Return the open questions, oldest first."""
         return tuple(question for question, _ in self._open.values())
 
     async def ask(self, task: OpenTask, body: Approval | Choice, options: tuple[Option, ...]) -> UserReply:
-        """Ask and wait for the answer; it is the caller's to record. Cancelling withdraws the question."""
+        """Ask, and return the answer; the caller records it. Cancelling withdraws the question."""
         question = Question(new_id(), body, options)
         future: asyncio.Future[UserReply] = asyncio.get_running_loop().create_future()
         self._open[question.id] = (question, future)
@@ -41,7 +42,7 @@ class Questions:
             task.emit(QuestionClosed(task.id, question.id, decision))
 
     def answer(self, question_id: str, decision: str, text: str) -> bool:
-        """Return whether the question was still open."""
+        """Answer a question; return whether it was still open."""
         found = self._open.get(question_id)
         if found is None or found[1].done():
             return False

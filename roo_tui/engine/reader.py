@@ -1,4 +1,4 @@
-"""Everything a screen may read: frozen values of the open task, computed off the event loop where that takes long."""
+"""Everything a front end may read: frozen values, computed off the event loop where that takes long."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -24,7 +24,7 @@ from roo_tui.workspace.listing import all_files
 
 
 class Reader:
-    """`engine.read`."""
+    """The current state of the engine and its open task; `engine.read` is one."""
 
     def __init__(self, runtime: Runtime, session: Callable[[], Session | None]) -> None:
         self._runtime = runtime
@@ -32,7 +32,7 @@ class Reader:
 
     @property
     def session(self) -> Session | None:
-        """The open session, None before a task was opened."""
+        """The open session, None if no task is open."""
         return self._session()
 
     async def rows(self) -> tuple[Row, ...]:
@@ -48,9 +48,11 @@ class Reader:
         return self.session.transcript.rows_of(entries, self.session.task.log.path())
 
     def header(self) -> Header:
+        """Return the workspace, model, cost and todo progress to show."""
         return self._runtime.header(self.session.task if self.session else None)
 
     def context_use(self) -> ContextUse:
+        """Return the figures of the context bar; all zero if no task is open."""
         return self.session.gauge.use() if self.session else ContextUse()
 
     async def context_breakdown(self) -> ContextBreakdown:
@@ -60,44 +62,52 @@ class Reader:
         return await self.session.gauge.breakdown()
 
     def pinned(self) -> tuple[EntryId, ...]:
-        """Return the entries of the open task whose text is kept word for word, in their order."""
+        """Return the pinned entries of the open task, in the order of the path."""
         return pinned(self.session.task.log.path()) if self.session else ()
 
     def queue(self) -> tuple[QueuedMessage, ...]:
+        """Return the messages that wait for the running turn, oldest first."""
         return tuple(self.session.task.queue) if self.session else ()
 
     def questions(self) -> tuple[Question, ...]:
+        """Return the open questions, oldest first."""
         return self._runtime.questions.pending()
 
     async def tasks(self) -> list[TaskInfo]:
-        """Return the tasks that hold anything, newest first."""
+        """Return the tasks that have entries, newest first."""
         return [task for task in await self._runtime.store.tasks() if task.entries]
 
     async def reductions(self) -> tuple[StoredReduction, ...]:
-        """Return what every change to a context came to, over all tasks."""
+        """Return every reduction of every task, including failed ones."""
         return await self._runtime.store.reductions()
 
     async def output(self, call_id: str) -> str:
-        """Return the whole output of a call, where the result shows it cut.
+        """Return the whole output of a call whose result shows only part of it.
 
         Raises:
-            CommandRefused: nothing more is stored for this call.
+            CommandRefused: no further output of this call is stored.
         """
         record = self._record(call_id)
         if record is None or not record.output_blob:
-            raise CommandRefused("Nothing more is stored for this call.")
+            raise CommandRefused("No further output of this call is stored.")
         return await self._runtime.store.get_blob(record.output_blob)
 
     async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """Return the rewind points of the open task, oldest first."""
         return self.session.rewinding.points() if self.session else ()
 
     async def rewind_preview(self, entry_id: EntryId) -> RewindPreview:
+        """Return what a rewind to this point would do to the messages and files.
+
+        Raises:
+            CommandRefused: no task is open, or there is no such point.
+        """
         if self.session is None:
             raise CommandRefused("No task is open.")
         return await self.session.rewinding.preview(entry_id)
 
     async def find(self, query: str, limit: int = 50) -> tuple[FoundEntry, ...]:
-        """Return the entries of the open task that hold words of the query, those of other branches too, best first."""
+        """Return the entries of the open task, other branches included, that contain words of the query, best first."""
         if self.session is None:
             return ()
         log, task_id = self.session.task.log, self.session.task.id
@@ -107,15 +117,15 @@ class Reader:
         )
 
     def custom_commands(self) -> list[tuple[str, str]]:
-        """Return (name, description) of the project's commands."""
+        """Return the names and descriptions of the project's slash commands."""
         return [(command.name, command.description) for command in self._runtime.commands.values()]
 
     async def files(self) -> list[str]:
-        """Return the workspace's files for `@` completion, ignored ones left out."""
+        """Return the paths of the workspace's files for `@` completion, without ignored ones."""
         return await all_files(self._runtime.workspace)
 
     async def export(self, view: str, form: str) -> str:
-        """Return the open task as text; see `exporting.export_text`."""
+        """Return the open task as text; see `exchange.export_text`."""
         if self.session is None:
             raise CommandRefused("No task is open.")
         path, info = self.session.task.log.path(), self._runtime.model.info

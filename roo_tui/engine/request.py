@@ -1,7 +1,8 @@
-"""One call of the model: what is sent, what streams back, and what of it is kept whatever happens."""
+"""One request to the model: what is sent, what streams back, and what is kept if it fails or is cancelled."""
 
 import asyncio
 from contextlib import aclosing
+from typing import Literal
 
 from roo_tui.context.history import effective_history, repair
 from roo_tui.context.window import cost
@@ -32,12 +33,12 @@ from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import OpenTask
 from roo_tui.llm.retry import Restarted, with_retries
 
-# Streamed text is on disk at least once a second.
+# How often streamed text is saved, so that a crash loses less than a second of it.
 _SAVE_EVERY_S = 0.7
 
 
 def build_request(task: OpenTask, runtime: Runtime, tools: tuple[ToolSpec, ...], max_output: int) -> Request:
-    """Return the request for the task as it stands. Walks the whole path: call it off the event loop."""
+    """Return the next request of the task. Walks the whole path: call it off the event loop."""
     info, profile = runtime.model.info, runtime.settings.active
     return Request(
         messages=repair(effective_history(task.log.path()), provider=info.provider, model=info.id),
@@ -50,7 +51,7 @@ def build_request(task: OpenTask, runtime: Runtime, tools: tuple[ToolSpec, ...],
 
 
 class ModelCall:
-    """Streams one request and commits its answer, or what there is of it."""
+    """Streams one request and commits its answer, or the part that arrived."""
 
     def __init__(self, runtime: Runtime, task: OpenTask, turn_id: str) -> None:
         self._runtime = runtime
@@ -62,14 +63,14 @@ class ModelCall:
         self._untold: tuple[str, list[str]] = ("", [])
 
     async def run(self, request: Request, attempt: int) -> Entry:
-        """Return the committed answer.
+        """Send the request and return the committed answer.
 
         Raises:
-            ModelError: it failed for good; what was streamed is in the log as an interrupted answer.
+            ModelError: the request failed for good; what was streamed is in the log as an interrupted answer.
         """
         request_id = new_id()
         self._task.emit(RequestStarted(self._task.id, self._turn_id, request_id, attempt))
-        outcome = "failed"
+        outcome: Literal["finished", "failed", "cancelled"] = "failed"
         try:
             saver = asyncio.create_task(self._keep_saving())
             try:
@@ -88,7 +89,7 @@ class ModelCall:
             raise
         finally:
             self._close_open_blocks()
-            self._task.emit(RequestEnded(self._task.id, self._turn_id, request_id, outcome))  # type: ignore[arg-type]
+            self._task.emit(RequestEnded(self._task.id, self._turn_id, request_id, outcome))
 
     async def _stream(self, request: Request) -> Finished:
         model = self._runtime.model
@@ -102,10 +103,10 @@ class ModelCall:
                     return event
                 else:
                     await self._take(event)
-        raise ModelError("The answer ended without its last event.", retryable=True)
+        raise ModelError("The answer broke off before its end.", retryable=True)
 
     def _tell_soon(self, block_id: str, text: str) -> None:
-        """Tell of streamed text; what came in one packet is one event, however many tokens it was."""
+        """Announce streamed text; everything that arrives in one packet becomes one event."""
         if self._untold[0] != block_id:
             self._tell()
             self._untold = (block_id, [])
@@ -136,7 +137,7 @@ class ModelCall:
         self._task.emit(RetryWaiting(self._task.id, "request", attempt, of, seconds, reason))
 
     async def _start_over(self) -> None:
-        """A failed attempt is paid for, but nothing of it stays."""
+        """Discard a failed attempt; its cost still counts."""
         self._close_open_blocks()
         await self._pay(self._draft.usage)
         self._draft = _Draft(self._info.provider, self._info.id)
@@ -182,7 +183,7 @@ class ModelCall:
 
 
 class _Draft:
-    """The answer as far as it has come. Every block has an id from its beginning on."""
+    """The part of the answer that has arrived. Every block has an id from its start on."""
 
     def __init__(self, provider: str, model: str) -> None:
         self.usage: Usage | None = None
@@ -193,31 +194,35 @@ class _Draft:
         self._open: dict[int, tuple[str, str, list[str]]] = {}
 
     def open(self, index: int, type_: str, name: str) -> str:
+        """Start a block and return its id; `index` is its number in the answer."""
         self._ids[index] = new_id()
         self._open[index] = (type_, name, [])
         return self._ids[index]
 
     def add(self, index: int, text: str) -> str:
+        """Add text to an open block and return the block's id."""
         self._open[index][2].append(text)
         return self._ids[index]
 
     def close(self, index: int, block: Block) -> str:
+        """Put the complete block in place of an open one and return its id."""
         self._blocks[index] = block
         del self._open[index]
         return self._ids[index]
 
     def open_ids(self) -> list[str]:
+        """Return the ids of the blocks that are still open."""
         return [self._ids[index] for index in self._open]
 
     def closed(self) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-        """Return the whole blocks and their ids, in order."""
+        """Return the complete blocks and their ids, in order."""
         order = sorted(self._blocks)
         return tuple(self._blocks[index] for index in order), tuple(self._ids[index] for index in order)
 
     def interrupted(self) -> tuple[AssistantMessage, tuple[str, ...]]:
-        """Return what would be kept now, and the ids of its blocks, those of `unsent` last.
+        """Return the answer to keep if it ended now, and the ids of its blocks, those of `unsent` last.
 
-        Unfinished words stay; half a call and unsigned thinking are only shown.
+        Incomplete text is kept; an incomplete call and unsigned thinking are only shown.
         """
         closed, closed_ids = self.closed()
         blocks, ids = list(closed), list(closed_ids)

@@ -1,7 +1,7 @@
-"""Rewind, and taking it back: the conversation, the files, or both; all or nothing, also across a crash.
+"""Rewind and its undo: the conversation, the files, or both; all or nothing, even if the program crashes.
 
-The intent is on disk before the first file is touched. A program that dies in the middle puts the files back when the
-task is opened again.
+The intent is on disk before the first file is changed. After a crash, the files are put back when the task is opened
+again.
 """
 
 import logging
@@ -15,38 +15,44 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPoint, RewindPreview
 from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.runtime import Runtime
-from roo_tui.engine.task import OpenTask
+from roo_tui.engine.task import HeadMoveReason, OpenTask
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """Where the head goes and which files come with it (`tree` empty: files stay as they are)."""
+    """Where the head moves, and the git tree the files are restored to ("" leaves them as they are)."""
 
     head: EntryId | None
     tree: str
-    reason: str
+    reason: HeadMoveReason
 
 
 class Rewinder:
-    """Moves the head of one open task, with the files of that moment."""
+    """Moves the head of one open task and restores files from checkpoints."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, snapshots: Checkpointing) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask, checkpointing: Checkpointing) -> None:
         self._runtime = runtime
         self._task = task
-        self._snapshots = snapshots
+        self._checkpointing = checkpointing
 
     def points(self) -> tuple[RewindPoint, ...]:
-        """Return the places one can rewind to, oldest first."""
+        """Return the rewind points, oldest first."""
         return tuple(self._with_tree(point) for point in rewind_points(self._task.log.path()))
 
     def point(self, entry_id: EntryId) -> RewindPoint:
-        """Raises CommandRefused: there is no such point."""
+        """Return the rewind point at an entry.
+
+        Raises:
+            CommandRefused: there is none.
+        """
         for point in self.points():
             if point.entry_id == entry_id:
                 return point
-        raise CommandRefused(f"e{entry_id} is no point to rewind to; choose one from the list of points.")
+        raise CommandRefused(
+            f"e{entry_id} is not a rewind point. Choose a message, a tool call, an answer or a condense."
+        )
 
     async def preview(self, entry_id: EntryId) -> RewindPreview:
         """Return what a rewind to this point would do to the messages and files."""
@@ -58,14 +64,15 @@ class Rewinder:
         reason = self._why_no_files(point.tree)
         if reason:
             return RewindPreview(point, messages, files_possible=False, note=reason)
-        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._snapshots.last_tree())
+        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._checkpointing.last_tree())
         return RewindPreview(point, messages, files, skipped)
 
     async def rewind(self, entry_id: EntryId, *, conversation: bool, files: bool, overwrite: bool) -> None:
-        """Rewind to a point. The files that a person changed since are only overwritten with `overwrite`.
+        """Rewind to a point. Files that the user changed since are overwritten only with `overwrite`.
 
         Raises:
-            CommandRefused: no such point, no snapshot for the files, or files the person changed stand in the way.
+            CommandRefused: there is no such point, or no checkpoint to restore the files from.
+            WouldOverwrite: the user changed files that would be overwritten.
         """
         point = self.point(entry_id)
         if files and (reason := self._why_no_files(point.tree)):
@@ -77,30 +84,31 @@ class Rewinder:
             self._task.emit(PromptRestored(self._task.id, point.words))
 
     def can_undo(self) -> HeadMove | None:
-        """Return the rewind that would be taken back: the last move, unless it was taken back already."""
+        """Return the rewind that an undo would reverse, None if the last move was an undo or there is none."""
         last = self._task.moves[-1] if self._task.moves else None
         return last if last is not None and last.reason in ("rewind", "redo") else None
 
     def can_redo(self) -> HeadMove | None:
+        """Return the undo that a redo would reverse, None if the last move was no undo."""
         last = self._task.moves[-1] if self._task.moves else None
         return last if last is not None and last.reason == "undo" else None
 
     async def undo(self, move: HeadMove, *, overwrite: bool) -> None:
-        """Take a rewind back: the head and the files go where they were before it."""
+        """Undo a rewind: the head and the files go back to where they were before it."""
         await self._move(_Move(move.from_id, move.files_before, "undo"), overwrite)
 
     async def redo(self, move: HeadMove, *, overwrite: bool) -> None:
-        """Rewind again."""
+        """Redo a rewind that was undone."""
         await self._move(_Move(move.from_id, move.files_before, "redo"), overwrite)
 
     async def recover(self) -> None:
-        """Finish what a dying program left: files restored without the conversation go back to where they were."""
+        """Complete a rewind that a crash interrupted: files restored without the conversation are put back."""
         intent = await self._runtime.store.get_value(self._intent_key())
         if not isinstance(intent, dict):
             return
         if len(self._task.moves) == intent["moves"] and intent["files_before"]:
             await self._runtime.checkpoints.restore(intent["files_before"])
-            await self._task.record(Noted("warning", "A rewind was interrupted; the files are as they were before it"))
+            await self._task.record(Noted("warning", "A rewind was interrupted; the files were put back"))
         await self._runtime.store.set_value(self._intent_key(), None)
 
     async def _move(self, move: _Move, overwrite: bool) -> None:
@@ -125,19 +133,19 @@ class Rewinder:
         task.emit(ViewChanged(task.id, "rewind"))
 
     async def _refuse_conflicts(self, tree: str, overwrite: bool) -> None:
-        files, _ = await self._runtime.checkpoints.preview(tree, self._snapshots.last_tree())
+        files, _ = await self._runtime.checkpoints.preview(tree, self._checkpointing.last_tree())
         conflicts = [change.path for change in files if change.conflict]
         if conflicts and not overwrite:
             named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
-            raise WouldOverwrite(f"You changed {named} since the last step; say that it may be overwritten.")
+            raise WouldOverwrite(f"You changed {named} since the last step. This would overwrite your changes.")
 
     def _why_no_files(self, tree: str) -> str:
         if reason := self._runtime.checkpoints.available():
-            return f"Files cannot be rewound: {reason}"
-        return "" if tree else "There is no snapshot of the files at this point; the conversation can be rewound."
+            return f"Files cannot be restored: {reason}"
+        return "" if tree else "No checkpoint here; only the conversation can be rewound."
 
     def _with_tree(self, point: RewindPoint) -> RewindPoint:
-        """Before a message the files are those of the snapshot before its turn's first change, if there is one."""
+        """Give the point of a user message the files from before its turn's first change, if there is a checkpoint."""
         if point.kind != "user":
             return point
         path = self._task.log.path()
@@ -154,5 +162,5 @@ class Rewinder:
 
 
 def may_change_files(call: CallRecord) -> bool:
-    """Return whether the files may be other ones after this call."""
+    """Return whether this call may have changed files."""
     return call.decision != "denied" and call.facts.kind in ("write", "edit", "command", "other")

@@ -1,4 +1,4 @@
-"""What every part of the engine works with: the rooms, joined once, and what may change while it runs."""
+"""What every part of the engine works with: settings, model, store, workspace and services."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -22,7 +22,11 @@ from roo_tui.workspace.files import Workspace
 
 @dataclass(slots=True)
 class Runtime:
-    """`model` and `settings` are replaced when the person changes them; a running request keeps what it began with."""
+    """The rooms the engine joins, and what may change while it runs.
+
+    `model` and `settings` are replaced when the user changes them; a running request keeps its own. With `headless`, no
+    user is there and a policy answers the questions.
+    """
 
     bus: Bus
     store: Store
@@ -43,10 +47,11 @@ class Runtime:
 
     @property
     def root(self) -> Path:
+        """The workspace's folder."""
         return self.workspace.root
 
     async def read_project(self) -> None:
-        """Read the project's rules and commands: each turn, and each condense, starts from what stands on disk."""
+        """Read the project's rules and commands from disk. Every turn does this, and every condense."""
         self.system = await asyncio.to_thread(system_prompt, self.root)
         self.commands = await asyncio.to_thread(custom_commands, self.root)
 

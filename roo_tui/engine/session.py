@@ -1,4 +1,4 @@
-"""The open task and everything that works on it, made together and closed together."""
+"""The open task with everything that works on it, created and closed together."""
 
 from dataclasses import dataclass
 
@@ -19,24 +19,25 @@ from roo_tui.prompt_files import render
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One open task with its gauge, context, snapshots, rewind and transcript."""
+    """One open task with its gauge, context, checkpoints, rewind, tool calls and transcript."""
 
     task: OpenTask
     gauge: ContextGauge
     context: ContextControl
-    snapshots: Checkpointing
+    checkpointing: Checkpointing
     rewinding: Rewinder
     calls: ToolCalls
     transcript: TranscriptRows
 
     async def close(self) -> None:
+        """Drop the background condense, wait for the checkpoint, and release the task."""
         await self.context.forget_background()
-        await self.snapshots.settle()
+        await self.checkpointing.settle()
         self.task.close()
 
 
 async def open_session(runtime: Runtime, task_id: str) -> Session:
-    """Open a task; read-only where another process has it. Finishes what a crash left half done.
+    """Open a task, read-only if another process has it open, and complete what a crash interrupted.
 
     Raises:
         TaskNotFound: no task has this id.
@@ -48,31 +49,31 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
         read_only = str(error)
     stored = await runtime.store.load(task_id)
     task = OpenTask(stored, runtime.store, runtime.bus, lock, read_only)
-    snapshots = Checkpointing(runtime, task)
-    rewinding = Rewinder(runtime, task, snapshots)
+    checkpointing = Checkpointing(runtime, task)
+    rewinding = Rewinder(runtime, task, checkpointing)
     if not read_only:
         await _recover(task, stored.draft)
         await rewinding.recover()
     gauge = ContextGauge(runtime, task)
     context = ContextControl(runtime, task, gauge)
     return Session(
-        task, gauge, context, snapshots, rewinding, ToolCalls(runtime, task, gauge, snapshots), TranscriptRows()
+        task, gauge, context, checkpointing, rewinding, ToolCalls(runtime, task, gauge, checkpointing), TranscriptRows()
     )
 
 
 async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:
-    """Keep the answer that was streaming, and close every call."""
+    """Keep the answer that was streaming when the program ended, and give every open call a result."""
     if draft is not None:
         await task.record(draft, drop_draft=True)
     await close_open_calls(task)
 
 
 async def close_open_calls(task: OpenTask) -> None:
-    """Give every call that has no result one that says so, without running it again."""
+    """Give every call without a result one that says so; no call is run again."""
     path = task.log.path()
     started = {entry.body.call_id for entry in path if isinstance(entry.body, CallStarted)}
     for call in open_calls(path):
-        words = render("replies/was_running" if call.id in started else "replies/not_run").strip()
+        text = render("replies/was_running" if call.id in started else "replies/not_run").strip()
         record = CallRecord(call.id, call.name, synthetic=True)
-        result = ToolResult(call.id, words, is_error=True)
+        result = ToolResult(call.id, text, is_error=True)
         await task.record(UserMessage((result,), source="tools", calls=(record,)))

@@ -1,4 +1,4 @@
-"""The chosen strategy: loads what is installed at the first need, and gives a run what the settings say."""
+"""Runs the chosen strategy: loads installed ones at first use, and passes the settings to each run."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # pydantic comes with the configuration of `smart`: loaded at
 
 
 class Strategies:
-    """Runs the strategy of the settings, or the one that is named."""
+    """Runs the strategy of the settings, or a named one. `tell` shows a warning to the user."""
 
     def __init__(self, runtime: Runtime, tell: Callable[[str], None]) -> None:
         self._runtime = runtime
@@ -32,13 +32,13 @@ class Strategies:
     async def run(
         self, given: ReductionInput, services: ReductionServices, options: ContextOptions, *, wanted: str = ""
     ) -> tuple[Body, ...]:
-        """Return what the strategy comes to; raises as a condense does.
+        """Run the strategy and return the bodies to append; raises as a condense does.
 
-        An automatic run whose strategy or configuration cannot be used says so and makes a summary instead.
+        If the strategy or its configuration cannot be used, an automatic run warns and makes a summary instead.
 
         Raises:
-            CommandRefused: there is no strategy of this name.
-            SettingsError: its configuration cannot be used.
+            CommandRefused: there is no strategy with this name.
+            SettingsError: the strategy's configuration is not valid.
         """
         runner = await self._runner()
         name = wanted or options.strategy
@@ -53,11 +53,11 @@ class Strategies:
             return await native(given, services, options)
 
     async def preview(self, given: ReductionInput, options: ContextOptions, *, wanted: str = "") -> CondensePreview:
-        """Return what a run would do, without asking a model; the next `run` carries it out where it still fits.
+        """Return what a run would do, without asking a model; the next `run` does exactly that if it still fits.
 
         Raises:
-            CommandRefused: there is no strategy of this name, or nothing to do for it.
-            SettingsError: its configuration cannot be used.
+            CommandRefused: there is no strategy with this name, or it has nothing to do.
+            SettingsError: the strategy's configuration is not valid.
         """
         runner = await self._runner()
         name = wanted or options.strategy
@@ -66,11 +66,11 @@ class Strategies:
         return replace(shown, preset=options.smart_preset) if shown.strategy == "smart" else shown
 
     async def fell_back(self, given: ReductionInput, options: ContextOptions, message: str, next_rung: str) -> None:
-        """Tell the listeners of plug-ins that the strategy did not help, and what is done instead."""
+        """Tell listeners of plug-ins that the strategy did not help, and what is done instead."""
         (await self._runner()).fell_back(given, options.strategy, next_rung, message)
 
     async def is_due(self, given: ReductionInput, options: ContextOptions) -> bool:
-        """Say whether the strategy's own trigger is reached; without one nothing is loaded."""
+        """Return whether the strategy's own trigger is reached; loads nothing if none is set."""
         if not (options.trigger_tokens or options.strategy_thresholds.strip()):
             return False
         runner = await self._runner()
@@ -83,7 +83,7 @@ class Strategies:
 
     @staticmethod
     def prelude(given: ReductionInput, counter: TokenCounter) -> Mask | None:
-        """The ladder's lossless rung. Runs in a thread."""
+        """Return a mask of duplicates, the ladder's lossless rung; None if there are none. Call it in a thread."""
         from roo_tui.context.strategies import hide_duplicates
 
         return hide_duplicates(given, counter, in_turn=given.trigger == "automatic")
@@ -123,7 +123,7 @@ class Strategies:
         )
 
     def _profile_model(self, name: str) -> "ProfileModel | None":
-        """Return the model of a profile that a pass names."""
+        """Return the model of a profile that a pass names, None if there is no such profile."""
         from roo_tui.context.strategies import ProfileModel
 
         profile = self._runtime.settings.profiles.get(name)

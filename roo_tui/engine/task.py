@@ -1,7 +1,8 @@
-"""The open task: its log in memory, its row in the store, and the one way facts get in."""
+"""The open task: its log in memory, its record in the store, and the only way to add entries."""
 
 import asyncio
 from collections.abc import Sequence
+from typing import Literal
 
 from roo_tui.context.history import Log
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, QueuedMessage, TaskInfo, TodosChanged
@@ -13,9 +14,11 @@ from roo_tui.domain.views import Todos
 from roo_tui.engine.bus import Bus
 from roo_tui.store import Store, StoredTask, TaskLock
 
+HeadMoveReason = Literal["rewind", "undo", "redo"]
+
 
 class OpenTask:
-    """A task this process has open. `read_only` is empty, or the reason why nothing can be added."""
+    """A task that this process has open. `read_only` says why nothing can be added; "" means that entries can be."""
 
     def __init__(self, stored: StoredTask, store: Store, bus: Bus, lock: TaskLock | None, read_only: str = "") -> None:
         self.info: TaskInfo = stored.info
@@ -32,29 +35,35 @@ class OpenTask:
 
     @property
     def id(self) -> str:
+        """The task's id."""
         return self.info.id
 
     def emit(self, event: Event) -> None:
+        """Announce an event to every subscriber."""
         self._bus.emit(event)
 
     def require_writable(self) -> None:
-        """Raises CommandRefused: the task is open in another process."""
+        """Check that entries can be added.
+
+        Raises:
+            CommandRefused: another process has the task open.
+        """
         if self.read_only:
             raise CommandRefused(self.read_only)
 
     async def record(
         self, *bodies: Body, unqueue: int | None = None, drop_draft: bool = False, block_ids: tuple[str, ...] = ()
     ) -> tuple[Entry, ...]:
-        """Commit facts as children of the head, then say so. Nothing is seen before it is on disk.
+        """Commit entries below the head, then announce them. Nothing is shown before it is on disk.
 
-        `block_ids` name the blocks of the answer as they streamed.
+        `block_ids` are the ids of an answer's blocks in the events of its stream.
         """
         self.require_writable()
         writing = asyncio.ensure_future(self._record(bodies, unqueue, drop_draft, block_ids))
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
-            # The commit cannot be called back: the log in memory must learn of it before the cancel goes on.
+            # The commit cannot be stopped: the log in memory has to catch up with it before the cancel goes on.
             await writing
             raise
 
@@ -74,30 +83,36 @@ class OpenTask:
             self.queue_changed()
         return entries
 
-    async def move_head(self, to: EntryId | None, **details: str) -> None:
-        """Commit a move of the head (`reason`, `files_before`, `files_after` as in `HeadMove`)."""
+    async def move_head(
+        self, to: EntryId | None, *, reason: HeadMoveReason, files_before: str, files_after: str
+    ) -> None:
+        """Commit a move of the head; the arguments are the fields of `HeadMove`."""
         self.require_writable()
         async with self._writing:
-            move = await self._store.move_head(self.id, to, **details)  # type: ignore[arg-type]
+            move = await self._store.move_head(
+                self.id, to, reason=reason, files_before=files_before, files_after=files_after
+            )
             self.moves.append(move)
             self.log.move(to)
 
     async def spend(self, cost_usd: float) -> None:
-        """Count money that no entry shows: a failed attempt of a request."""
+        """Record a cost that no entry shows, such as that of a failed attempt."""
         self.cost_usd += cost_usd
         await self._store.spend(self.id, cost_usd)
 
     def queue_changed(self) -> None:
+        """Announce the queue."""
         self.emit(QueueChanged(self.id, tuple(self.queue)))
 
     def todos(self) -> Todos:
-        """Return the todo list in force on the path."""
+        """Return the current todo list."""
         for entry in reversed(self.log.path()):
             if isinstance(entry.body, TodosChanged):
                 return entry.body.items
         return ()
 
     def close(self) -> None:
+        """Release the task's lock."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None

@@ -1,6 +1,6 @@
-"""One tool call from request to result: plan, ask, commit the start, run, commit the result, snapshot.
+"""Runs tool calls: plan, ask for approval, commit the start, run, commit the result, take a checkpoint.
 
-A call's start is on disk before it runs and its result as soon as it ends, so that no call ever runs twice.
+The start of a call is on disk before it runs, and its result as soon as it ends, so that no call runs twice.
 """
 
 import asyncio
@@ -39,18 +39,18 @@ Decision = Literal["allowed", "auto", "denied", "none"]
 
 
 class ToolCalls:
-    """Runs the calls of the answers of one turn."""
+    """Runs the tool calls of the model's answers in one open task."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge, snapshots: Checkpointing) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask, gauge: ContextGauge, checkpointing: Checkpointing) -> None:
         self._runtime = runtime
         self._task = task
         self._gauge = gauge
-        self._snapshots = snapshots
+        self._checkpointing = checkpointing
 
     async def run_all(self, calls: list[ToolUse]) -> bool:
         """Run the calls in order; return whether one of them finished the task.
 
-        On cancel every call that has no result yet gets one saying so, before the cancel goes on.
+        If cancelled, every call without a result gets one that says so, before the cancel goes on.
         """
         finished = False
         for index, call in enumerate(calls):
@@ -73,12 +73,12 @@ class ToolCalls:
             return False
         changes_files = prepared.plan.effect not in _READ_ONLY
         if changes_files:
-            await self._snapshots.before_change()
+            await self._checkpointing.before_change()
         await self._task.record(CallStarted(call.id))
         outcome = await self._execute(call, prepared, context)
         await self._finish(call, outcome, decision)
         if changes_files:
-            await self._snapshots.take()
+            await self._checkpointing.take()
         return prepared.plan.effect is Effect.FINISH and not outcome.is_error
 
     async def _execute(self, call: ToolUse, prepared: Prepared, context: ToolContext) -> Outcome:
@@ -89,7 +89,7 @@ class ToolCalls:
             self._task.emit(ToolEnded(self._task.id, call.id))
 
     async def _decide(self, call: ToolUse, plan: CallPlan) -> tuple[Decision, str]:
-        """Return how the call may run, or the words that tell the model why it may not."""
+        """Return how the call was decided, and, if it was denied, the text that tells the model why."""
         runtime, task = self._runtime, self._task
         match verdict(plan, runtime.settings.approvals, task.always_allowed, auto_approve=runtime.auto_approve):
             case "allow":
@@ -103,15 +103,17 @@ class ToolCalls:
             task.always_allowed.add(approval_key(plan))
         if reply.decision in ("allow", "always"):
             return "allowed", ""
-        return "denied", _denial(reply)
+        return "denied", _denial(reply, by_policy=runtime.headless)
 
     def _context(self, call: ToolUse) -> ToolContext:
         task = self._task
 
         def emit(text: str) -> None:
+            """Announce output of the running call."""
             task.emit(ToolOutput(task.id, call.id, text))
 
         async def ask(text: str, answers: tuple[str, ...]) -> str:
+            """Ask the user, record the answer and return it."""
             options = tuple(Option(str(number), answer) for number, answer in enumerate(answers, 1))
             reply = await self._runtime.questions.ask(task, Choice(text, call_id=call.id), options)
             chosen = {option.id: option.label for option in options}.get(reply.decision, "")
@@ -119,14 +121,18 @@ class ToolCalls:
             await task.record(Answered(call.id, reply.decision, answer, call.id))
             return answer
 
-        async def find(words: str) -> list[EntryId]:
-            hits = await self._runtime.store.search.find(words, task_id=task.id, limit=_MOST_HITS)
+        async def find(query: str) -> list[EntryId]:
+            """Return the task's entries that match, best first."""
+            hits = await self._runtime.store.search.find(query, task_id=task.id, limit=_MOST_HITS)
             return [hit.entry_id for hit in hits]
 
-        async def bring_back(asked: str) -> str:
-            return await recall_hidden(asked, task.log.path(), find)
+        async def bring_back(query: str) -> str:
+            """Return hidden entries for a query or for ids."""
+            return await recall_hidden(query, task.log.path(), find)
 
-        return ToolContext(self._runtime.workspace, emit, ask, task.todos(), bring_back)
+        return ToolContext(
+            self._runtime.workspace, emit, ask, task.todos(), bring_back, user=not self._runtime.headless
+        )
 
     async def _finish(self, call: ToolUse, outcome: Outcome, decision: Decision) -> None:
         outcome = await self._fitting(outcome)
@@ -142,17 +148,17 @@ class ToolCalls:
         await self._gauge.refresh()
 
     async def _fitting(self, outcome: Outcome) -> Outcome:
-        """Return the outcome with its words cut to what the context has room for; the log keeps all of them."""
-        words = outcome.for_model
-        if not isinstance(words, str) or len(words) <= _SURELY_FITS:
+        """Return the outcome with its text cut to what the context has room for; the log keeps all of it."""
+        text = outcome.for_model
+        if not isinstance(text, str) or len(text) <= _SURELY_FITS:
             return outcome
         await self._gauge.refresh()
         rest = render("replies/result_rest").strip()
-        shown = await asyncio.to_thread(self._gauge.fitting, words, lambda most: limit_output(words, most, rest).text)
-        if shown == words:
+        shown = await asyncio.to_thread(self._gauge.fitting, text, lambda most: limit_output(text, most, rest).text)
+        if shown == text:
             return outcome
         facts = replace(outcome.facts, full_content=False)
-        return replace(outcome, for_model=shown, facts=facts, full_output=outcome.full_output or words)
+        return replace(outcome, for_model=shown, facts=facts, full_output=outcome.full_output or text)
 
     async def _interrupted(self, calls: list[ToolUse]) -> None:
         done = {
@@ -164,12 +170,14 @@ class ToolCalls:
         started = {entry.body.call_id for entry in self._task.log.path() if isinstance(entry.body, CallStarted)}
         for call in calls:
             if call.id not in done:
-                words = "replies/interrupted" if call.id in started else "replies/not_run"
-                outcome = Outcome(render(words).strip(), is_error=True, detail="interrupted")
+                reply = "replies/interrupted" if call.id in started else "replies/not_run"
+                outcome = Outcome(render(reply).strip(), is_error=True, detail="interrupted")
                 await self._finish(call, outcome, "none")
 
 
-def _denial(reply: UserReply) -> str:
-    if reply.text.strip():
-        return render("replies/denied_with_reason", reason=reply.text.strip()).strip()
-    return render("replies/denied").strip()
+def _denial(reply: UserReply, *, by_policy: bool) -> str:
+    """Return what the model is told of a denial; the text of a policy is not presented as the user's words."""
+    reason = reply.text.strip()
+    if not reason:
+        return render("replies/denied").strip()
+    return reason if by_policy else render("replies/denied_with_reason", reason=reason).strip()

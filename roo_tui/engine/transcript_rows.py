@@ -1,7 +1,7 @@
-"""From the log to the rows of the transcript: a function of the path, so that live and resumed look alike."""
+"""Turns entries into rows of the transcript. Rows depend on the path alone, so a resumed task looks like a live one."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from roo_tui.context.condense import LOW_YIELD, split_summary
 from roo_tui.context.history import active_markers, covering, hidden_ids
@@ -21,7 +21,11 @@ from roo_tui.domain.markers import Condense, CondenseFailed, Marker, Mask, Reduc
 from roo_tui.domain.views import (
     AnswerRow,
     CheckpointRow,
+    CommandView,
+    DiffView,
     FailureRow,
+    FileView,
+    ListView,
     ReductionRow,
     Row,
     RowBody,
@@ -29,33 +33,35 @@ from roo_tui.domain.views import (
     ThinkingRow,
     TodoView,
     ToolRow,
+    ToolView,
     UserRow,
     block_key,
     call_key,
 )
+from roo_tui.plain_text import plural
 
 _ATTACHMENTS = (
     ("<command", "command"),
     ("<file_content", "file"),
     ("<environment_details", "environment details"),
 )
-# The argument that says best what a call is about, by the names agents give it.
+# Arguments that say what a call is about, under the names agents use, the best one first.
 _TARGETS = ("path", "file_path", "command", "cmd", "query", "regex", "pattern", "question", "url", "description")
 
 
 class TranscriptRows:
-    """The rows of one task. Remembers what the path says about calls and markers, so that new entries cost little."""
+    """The rows of one task. Caches what the path says about calls and markers, so that new entries are cheap."""
 
     def __init__(self) -> None:
         self._forget()
 
     def rows(self, path: tuple[Entry, ...]) -> tuple[Row, ...]:
-        """Return every row of the path in order; a call's row stands where it was made and shows its result."""
+        """Return every row of the path, in order; a call's row comes where the call was made, and shows its result."""
         self._learn(path)
         return tuple(row for entry in path for row in self._rows(entry, with_results=False))
 
     def rows_of(self, entries: Iterable[Entry], path: tuple[Entry, ...]) -> tuple[Row, ...]:
-        """Return the rows of new entries; those of tool results replace the rows of their calls (same key)."""
+        """Return the rows of new entries; the row of a tool result replaces the row of its call (same key)."""
         self._learn(path)
         return tuple(row for entry in entries for row in self._rows(entry, with_results=True))
 
@@ -94,6 +100,7 @@ class TranscriptRows:
         ref = entry_ref(entry.id)
 
         def row(body: RowBody, key: str = ref) -> Row:
+            """Return a row of this entry."""
             return Row(key, entry.id, body, in_context)
 
         match entry.body:
@@ -105,11 +112,9 @@ class TranscriptRows:
                         for block in message.blocks
                         if isinstance(block, ToolResult) and block.tool_use_id in self._calls
                     ]
-                words = message.words or (
-                    "" if message.source in ("tools", "engine") else plain_text_of(message.blocks)
-                )
-                if words.strip():
-                    rows.append(row(UserRow(words, entry.at_ms, _extras(message.blocks) if message.words else ())))
+                text = message.words or ("" if message.source in ("tools", "engine") else plain_text_of(message.blocks))
+                if text.strip():
+                    rows.append(row(UserRow(text, entry.at_ms, _extras(message.blocks) if message.words else ())))
                 return rows
             case AssistantMessage() as message:
                 return self._answer_rows(entry, message, in_context)
@@ -123,7 +128,11 @@ class TranscriptRows:
                 return [row(FailureRow(title, detail, level=level))]
             case Unknown():
                 return [
-                    row(FailureRow("Written by a newer version of roo-tui", "It is kept, but not sent.", level="info"))
+                    row(
+                        FailureRow(
+                            "Written by a newer version of roo-tui", "Kept, but not sent to the model.", level="info"
+                        )
+                    )
                 ]
             case _:
                 return []
@@ -146,17 +155,17 @@ class TranscriptRows:
                 case Thinking(text=text):
                     rows.append(Row(key, entry.id, ThinkingRow(text), in_context=False))
                 case ToolUse(name=name):
-                    body = ToolRow("", name, "", "lost", "half received, not run")
+                    body = ToolRow("", name, "", "lost", "received in part, not run")
                     rows.append(Row(key, entry.id, body, in_context=False))
         return rows
 
     def _call_body(self, call: ToolUse) -> RowBody:
-        """A call is a tool row; the one that finished the task is its last answer."""
+        """Return the row of a call; the call that finished the task becomes its last answer."""
         result, record = self._results.get(call.id, (None, None))
         if result is not None and record is not None and record.facts.kind == "finish" and not result.is_error:
-            words = call.input.get("result")
-            if isinstance(words, str) and words.strip():
-                return AnswerRow(words)
+            answer = call.input.get("result")
+            if isinstance(answer, str) and answer.strip():
+                return AnswerRow(answer)
         return self._tool_row(call)
 
     def _tool_row(self, call: ToolUse) -> ToolRow:
@@ -200,7 +209,7 @@ class TranscriptRows:
         )
 
 
-def call_title(tool_input: Mapping[str, Any]) -> str:
+def call_title(tool_input: Mapping[str, object]) -> str:
     """Return what a call is about: its path, command or query, else its first text argument."""
     for name in _TARGETS:
         value = tool_input.get(name)
@@ -212,7 +221,7 @@ def call_title(tool_input: Mapping[str, Any]) -> str:
 
 
 def _todo_in_hand(view: TodoView) -> str:
-    """Return the item that is being worked on, else the next one."""
+    """Return the todo item in progress, else the next pending one, else ""."""
     for wanted in ("in_progress", "pending"):
         for text, state in view.items:
             if state == wanted:
@@ -228,20 +237,18 @@ def _state(result: ToolResult, record: CallRecord) -> Literal["done", "failed", 
     return "failed" if result.is_error else "done"
 
 
-def _detail(view: Any) -> str:
-    match view.type:
-        case "diff":
-            return f"+{view.added} −{view.removed}"
-        case "command":
-            return "timed out" if view.timed_out else f"exit {view.exit_code}" if view.exit_code is not None else ""
-        case "file":
-            lines = view.line_count or len(view.text.splitlines())
-            return f"{lines} line{'' if lines == 1 else 's'}"
-        case "list":
-            total = view.total or len(view.items)
-            return f"{total} item{'' if total == 1 else 's'}"
-        case "todos":
-            return f"{sum(state == 'done' for _, state in view.items)} of {len(view.items)} done"
+def _detail(view: ToolView) -> str:
+    match view:
+        case DiffView(added=added, removed=removed):
+            return f"+{added} −{removed}"
+        case CommandView(exit_code=exit_code, timed_out=timed_out):
+            return "timed out" if timed_out else f"exit {exit_code}" if exit_code is not None else ""
+        case FileView(text=text, line_count=line_count):
+            return plural(line_count or len(text.splitlines()), "line")
+        case ListView(items=items, total=total):
+            return plural(total or len(items), "item")
+        case TodoView(items=todos):
+            return f"{sum(state == 'done' for _, state in todos)} of {len(todos)} done"
     return ""
 
 
@@ -266,10 +273,10 @@ def _details(figures: Reduction, marker: Marker) -> tuple[tuple[str, str], ...]:
         extras = [block.text for block in marker.summary[1:] if isinstance(block, Text)]
         pairs += [
             ("Model", figures.model),
-            ("Sent", f"{usage.prompt_tokens:,} tokens, {usage.cache_read_tokens:,} of them from the cache"),
-            ("Written", f"{usage.output_tokens:,} tokens"),
-            ("Took", f"{figures.duration_s:.1f} s"),
-            ("Kept beside the summary", f"{len(extras)} blocks" if extras else "nothing"),
+            ("Sent", f"{usage.prompt_tokens:,} tokens, of which {usage.cache_read_tokens:,} from the cache"),
+            ("Received", f"{usage.output_tokens:,} tokens"),
+            ("Duration", f"{figures.duration_s:.1f} s"),
+            ("Kept with the summary", plural(len(extras), "block") if extras else "nothing"),
         ]
     if isinstance(marker, Truncation) and marker.reason:
         pairs.append(("Reason", marker.reason))
@@ -279,14 +286,14 @@ def _details(figures: Reduction, marker: Marker) -> tuple[tuple[str, str], ...]:
 
 def _failure_row(failed: CondenseFailed) -> FailureRow:
     if failed.cancelled:
-        return FailureRow("Condense cancelled", "Nothing was changed.", cost_usd=failed.cost_usd, level="info")
+        return FailureRow("Condense cancelled", "Nothing changed.", cost_usd=failed.cost_usd, level="info")
     facts = [failed.message]
     if failed.status:
         facts.append(f"HTTP status: {failed.status}")
     if failed.code:
         facts.append(f"Error code: {failed.code}")
     if failed.tokens_after:
-        facts.append(f"Tokens before: {failed.tokens_before:,}, after: {failed.tokens_after:,}")
+        facts.append(f"Tokens: {failed.tokens_before:,} before, {failed.tokens_after:,} after")
     if failed.body:
         facts.append(failed.body)
     return FailureRow("Condense failed", failed.message, "\n".join(facts), failed.cost_usd, of_condense=True)

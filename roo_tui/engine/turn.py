@@ -1,4 +1,4 @@
-"""One turn: ask the model, run the calls it makes, and again, until it answers without one or finishes the task."""
+"""One turn: ask the model, run the calls it makes, and repeat until it makes none or finishes the task."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ MAX_FORCED_REDUCTIONS = 3
 
 
 class Turn:
-    """Runs one turn of the open task. Cancelling it leaves a log whose next request is valid."""
+    """Runs one turn of the open task. After a cancel, the log still gives a valid next request."""
 
     def __init__(self, runtime: Runtime, session: Session, turn_id: str) -> None:
         self._runtime = runtime
@@ -38,11 +38,11 @@ class Turn:
         self._calls = session.calls
 
     async def run(self) -> None:
-        """Return when the turn is complete.
+        """Run the turn to its end.
 
         Raises:
             ModelError: the provider refused or failed for good.
-            ContextFull: the request does not fit whatever is done.
+            ContextFull: the request cannot be made to fit.
         """
         while True:
             entry = await self._ask()
@@ -56,7 +56,7 @@ class Turn:
                 return
 
     async def _ask(self) -> Entry:
-        """Return the model's answer, after the context was brought below its limits where that is due."""
+        """Return the model's answer; reduce the context first where that is due."""
         tools = specs()
         forced = 0
         while True:
@@ -82,7 +82,7 @@ class Turn:
             return entry
 
     async def _end_with_user(self) -> None:
-        """A request ends with the user; after a retry or an interrupted answer nothing else may stand there."""
+        """Append a user message if the history ends with an answer, as it does after an interrupted one."""
         if self._gauge.ends_with_assistant():
             await self._task.record(UserMessage((Text(render("replies/continue").strip()),), source="engine"))
 
@@ -90,10 +90,16 @@ class Turn:
         match answer.stop_reason:
             case "max_tokens":
                 await self._task.record(
-                    Noted("warning", "The answer was cut at the output limit", "Ask it to go on, or raise max_output.")
+                    Noted(
+                        "warning",
+                        "The answer was cut at the output limit",
+                        "Ask the model to continue, or raise max_output in the profile (F2).",
+                    )
                 )
             case "refusal":
-                await self._task.record(Noted("warning", "The model declined to answer", "Rephrase, or rewind."))
+                await self._task.record(
+                    Noted("warning", "The model declined to answer", "Rephrase the message, or rewind (Ctrl+R).")
+                )
 
 
 log = logging.getLogger(__name__)
@@ -102,37 +108,37 @@ Reason = Literal["completed", "cancelled", "failed", "context_full"]
 
 
 async def run_turns(
-    runtime: Runtime, session: Session, words: str, acknowledge: Callable[[RooError | None], None]
+    runtime: Runtime, session: Session, message: str, acknowledge: Callable[[RooError | None], None]
 ) -> None:
-    """Run the turn for these words, then one for each queued message; after a turn that did not complete they wait.
+    """Run a turn for this message, then one for each queued message, until a turn does not complete.
 
-    `acknowledge` is called once the first words are on disk, or with the error if they cannot be stored.
+    `acknowledge` is called once the first message is on disk, or with the error if it cannot be stored.
     """
     task = session.task
     queued: int | None = None
-    if not words.strip() and task.queue:
-        words, queued = task.queue[0].words, task.queue[0].id
+    if not message.strip() and task.queue:
+        message, queued = task.queue[0].words, task.queue[0].id
     while True:
         turn_id = new_id()
         task.emit(TurnStarted(task.id, turn_id))
         reason: Reason = "cancelled"
-        message = ""
+        problem = ""
         try:
-            await _add_words(runtime, session, words, queued)
+            await _add_message(runtime, session, message, queued)
             acknowledge(None)
-            reason, message = await _run(runtime, session, turn_id)
+            reason, problem = await _run(runtime, session, turn_id)
         except RooError as error:
             acknowledge(error)
-            reason, message = "failed", str(error)
+            reason, problem = "failed", str(error)
         finally:
-            task.emit(TurnEnded(task.id, turn_id, reason, message))
+            task.emit(TurnEnded(task.id, turn_id, reason, problem))
         if reason != "completed" or not task.queue:
             return
-        words, queued = task.queue[0].words, task.queue[0].id
+        message, queued = task.queue[0].words, task.queue[0].id
 
 
 async def _run(runtime: Runtime, session: Session, turn_id: str) -> tuple[Reason, str]:
-    """Run one turn; what went wrong becomes a row of the transcript."""
+    """Run one turn and return how it ended, with the error if there was one; an error also becomes a row."""
     try:
         await Turn(runtime, session, turn_id).run()
         await session.context.run_pending(specs())
@@ -146,7 +152,7 @@ async def _run(runtime: Runtime, session: Session, turn_id: str) -> tuple[Reason
         return "failed", await _note(session, "The turn stopped", str(error))
     except Exception:
         log.exception("a turn failed")
-        sentence = f"Something went wrong that should not have; the log has it: {paths.log_file()}"
+        sentence = f"Unexpected error. Details are in {paths.log_file()}"
         return "failed", await _note(session, "The turn stopped", sentence)
 
 
@@ -155,22 +161,22 @@ async def _note(session: Session, title: str, detail: str) -> str:
     return detail
 
 
-async def _add_words(runtime: Runtime, session: Session, words: str, queued: int | None) -> None:
-    """Commit what the person typed, with what belongs to it; empty words continue where the task stands."""
+async def _add_message(runtime: Runtime, session: Session, message: str, queued: int | None) -> None:
+    """Commit the user's message with its attachments; a blank one only continues the task."""
     task = session.task
     await runtime.read_project()
-    # A result that could not be stored (the disk was full) is missing still.
+    # A result that could not be stored before (full disk) is still missing.
     await close_open_calls(task)
-    await session.snapshots.before_message()
-    if words.strip():
+    await session.checkpointing.before_message()
+    if message.strip():
         environment = await asyncio.to_thread(environment_details, runtime, task, datetime.now())
-        composed = await asyncio.to_thread(compose, words, environment, runtime.commands, runtime.workspace)
+        composed = await asyncio.to_thread(compose, message, environment, runtime.commands, runtime.workspace)
         is_first = not any(isinstance(entry.body, UserMessage) for entry in task.log.path())
         await task.record(composed.message, unqueue=queued)
         for name in composed.unread:
-            task.emit(Notice(task.id, "warning", f"@{name} could not be read; it was not attached."))
+            task.emit(Notice(task.id, "warning", f"@{name} could not be read and was not attached."))
         if is_first and not task.info.title:
-            task.info = replace(task.info, title=one_line(words, 80))
+            task.info = replace(task.info, title=one_line(message, 80))
             await runtime.store.set_title(task.id, task.info.title)
     await session.gauge.refresh()
 

@@ -1,4 +1,4 @@
-"""Undo and redo: of condenses, truncations and masks (by toggles) and of rewinds (by moves of the head)."""
+"""Undo and redo: reductions are switched by toggles, rewinds reversed by moves of the head."""
 
 from roo_tui.context.history import newest_switchable, redo_marker, undo_marker
 from roo_tui.domain.entries import Entry
@@ -8,10 +8,10 @@ from roo_tui.engine.session import Session
 
 
 async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
-    """Take back this marker, or (None) the newest change that is in force: a marker or a rewind.
+    """Undo this marker or, with None, the newest change in force: a marker or a rewind.
 
     Raises:
-        CommandRefused: nothing to undo, or a later marker covers this one (it is named).
+        CommandRefused: there is nothing to undo, or a later marker covers this one (the message names it).
     """
     path = session.task.log.path()
     move = session.rewinding.can_undo() if marker_id is None else None
@@ -24,7 +24,7 @@ async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
 
 
 async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
-    """Bring back this marker, or (None) what was undone last.
+    """Redo this marker or, with None, what was undone last.
 
     Raises:
         CommandRefused: nothing was undone, or a later marker covers this one.
@@ -40,7 +40,7 @@ async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
 
 
 def _switched_at(path: tuple[Entry, ...], *, on: bool) -> int:
-    """Return when the marker was last made or switched that would be switched now; -1 if there is none."""
+    """Return when the marker that would be switched was made or last switched (ms); -1 if there is none."""
     marker_id = newest_switchable(path, on=on)
     times = [
         entry.at_ms

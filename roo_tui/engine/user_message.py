@@ -1,7 +1,7 @@
-"""From what a person typed to the blocks that are sent: their words, command texts, mentioned files, environment.
+"""Builds a user message: what was typed, texts of slash commands, mentioned files and environment details.
 
-Each goes in as a block of its own, so that commands can be kept through any number of condenses and the person's
-words can come back to the prompt after a rewind.
+Each is a block of its own, so that a condense can keep the commands, and a rewind can put what was typed back into the
+prompt.
 """
 
 import re
@@ -23,34 +23,34 @@ _MENTION = re.compile(r"(?<![\w@])@((?:[^\s@\\]|\\ )+)")
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A message ready for the log, and the mentioned paths that could not be read."""
+    """A user message for the log, and the mentioned paths that could not be read."""
 
     message: UserMessage
     unread: tuple[str, ...] = ()
 
 
-def compose(words: str, environment: str, commands: dict[str, CustomCommand], workspace: Workspace) -> Composed:
-    """Return the user message for what was typed; reads mentioned files, so call it off the event loop."""
-    words = well_formed(words)
-    command = _COMMAND.match(words.strip())
+def compose(message: str, environment: str, commands: dict[str, CustomCommand], workspace: Workspace) -> Composed:
+    """Return the user message for what was typed. Reads mentioned files: call it off the event loop."""
+    message = well_formed(message)
+    command = _COMMAND.match(message.strip())
     blocks: list[Block] = []
     if command and command[1] in commands:
         chosen = commands[command[1]]
-        asked = render("user_message/command_arguments", name=chosen.name, arguments=(command[2] or "").strip())
-        blocks += [Text(asked.strip()), Text(chosen.block().strip())]
+        instruction = render("user_message/command_arguments", name=chosen.name, arguments=(command[2] or "").strip())
+        blocks += [Text(instruction.strip()), Text(chosen.block().strip())]
     else:
-        blocks.append(Text(words))
-    texts, unread = _mentioned(words, workspace)
+        blocks.append(Text(message))
+    texts, unread = _mentioned(message, workspace)
     blocks += [Text(text) for text in texts]
     if environment:
         blocks.append(Text(environment))
-    return Composed(UserMessage(tuple(blocks), words=words), unread)
+    return Composed(UserMessage(tuple(blocks), words=message), unread)
 
 
-def _mentioned(words: str, workspace: Workspace) -> tuple[list[str], tuple[str, ...]]:
-    """Return the text of each `@path` that names a file, and the paths that do but cannot be read."""
+def _mentioned(message: str, workspace: Workspace) -> tuple[list[str], tuple[str, ...]]:
+    """Return the text of each `@path` that names a file, and the paths of files that cannot be read."""
     texts, unread = [], []
-    for name in dict.fromkeys(match[1].replace("\\ ", " ").rstrip(".,;:!?)") for match in _MENTION.finditer(words)):
+    for name in dict.fromkeys(match[1].replace("\\ ", " ").rstrip(".,;:!?)") for match in _MENTION.finditer(message)):
         path = workspace.root / name
         if not path.is_file():
             continue

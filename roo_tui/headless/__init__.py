@@ -1,5 +1,5 @@
-"""Without a screen: one prompt or one command in, words or JSON out, an exit code at the end.
+"""Headless mode: one prompt or one command in, text or JSON out, an exit code at the end.
 
-Start with `run` (a prompt) and `tasks` (commands on a stored task). What is printed is decided in `output`, who answers
-questions in `policy`. Works on the engine's commands and events alone.
+Start with `run` (a prompt, and the answers to questions) and `tasks` (commands on stored tasks); `output` decides what
+is printed. Uses only the engine's commands and events.
 """

@@ -1,4 +1,4 @@
-"""`roo-tui doctor`: what is found, what is missing, and what to do about it."""
+"""`roo-tui doctor`: what is installed, what is missing, and how to fix it."""
 
 import os
 import platform
@@ -21,7 +21,7 @@ Probe = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `missing` costs comfort, a `problem` has to be mended; `advice` says how."""
+    """The result of one check. Something `missing` is optional, a `problem` has to be fixed; `advice` says how."""
 
     name: str
     state: Literal["found", "missing", "problem"]
@@ -30,14 +30,14 @@ class Finding:
 
 
 def examine(settings: Settings, probes: Mapping[str, Probe], *, environ: Mapping[str, str]) -> list[Finding]:
-    """Return every finding.
+    """Run every check and return the findings.
 
-    `probes` are checks of other rooms by name: each returns what it found, or raises an error that says what to do.
+    `probes` are checks of other rooms by name. Each returns what it found, or raises an error that says what to do.
     """
     return [
         Finding("Python", "found", platform.python_version()),
-        _program("git", "Install git: without it a rewind restores the conversation, but no files."),
-        _program("rg", "Install ripgrep for faster searches; a search of its own is used without it."),
+        _program("git", "Install git; without it, a rewind cannot restore files."),
+        _program("rg", "Install ripgrep; without it, searches are slower."),
         _terminal(environ),
         *(_probed(name, probe) for name, probe in probes.items()),
         _writable("data folder", paths.data_dir()),
@@ -47,7 +47,7 @@ def examine(settings: Settings, probes: Mapping[str, Probe], *, environ: Mapping
 
 
 def report(findings: list[Finding], out: TextIO) -> ExitCode:
-    """Print the findings; the exit code says whether something has to be mended."""
+    """Print the findings; the exit code says whether there is a problem."""
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         print(f"{finding.state:<8} {finding.name:<{width}}  {one_line(finding.detail, 300)}", file=out)
@@ -70,15 +70,15 @@ def _program(name: str, advice: str) -> Finding:
 def _terminal(environ: Mapping[str, str]) -> Finding:
     term = environ.get("TERM", "")
     if not sys.stdout.isatty():
-        return Finding("terminal", "found", "none here: the output goes to a file or a pipe")
+        return Finding("terminal", "found", "none; the output goes to a file or a pipe")
     if term in ("", "dumb"):
         return Finding(
-            "terminal", "problem", f"TERM is “{term}”", "Use a terminal that can place text, or run with -p."
+            "terminal", "problem", f"TERM is “{term}”", "Use a terminal that can move the cursor, or run with -p."
         )
     if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
         return Finding("terminal", "found", f"{term}, 16 million colours")
     colours = "256 colours" if "256" in term else "16 colours"
-    return Finding("terminal", "found", f"{term}, {colours}", "If it can show more, set COLORTERM=truecolor.")
+    return Finding("terminal", "found", f"{term}, {colours}", "If the terminal can show more, set COLORTERM=truecolor.")
 
 
 def _probed(name: str, probe: Probe) -> Finding:
@@ -87,7 +87,7 @@ def _probed(name: str, probe: Probe) -> Finding:
     except RooError as error:
         return Finding(name, "problem", "not usable", str(error))
     except Exception as error:  # a broken installation may fail in any way
-        return Finding(name, "problem", f"{type(error).__name__}: {error}", "Install roo-tui again.")
+        return Finding(name, "problem", f"{type(error).__name__}: {error}", "Reinstall roo-tui.")
 
 
 def _writable(name: str, folder: Path) -> Finding:
@@ -97,8 +97,8 @@ def _writable(name: str, folder: Path) -> Finding:
     return Finding(
         name,
         "problem",
-        f"{folder} cannot be written",
-        f"Allow writing to {existing}, or set ROO_TUI_HOME to another folder.",
+        f"{folder} is not writable",
+        f"Make {existing} writable, or set ROO_TUI_HOME to another folder.",
     )
 
 

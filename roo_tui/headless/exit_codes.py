@@ -1,4 +1,4 @@
-"""What the program's exit code says; the command line's help and the README show this table."""
+"""The program's exit codes and what they mean; `--help` and the documentation show this table."""
 
 from enum import IntEnum
 
@@ -13,7 +13,7 @@ from roo_tui.domain.errors import (
 
 
 class ExitCode(IntEnum):
-    """Each has its sentence in `MEANING`."""
+    """How the program ended; `MEANING` has a phrase for each."""
 
     OK = 0
     FAILED = 1
@@ -30,8 +30,8 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.OK: "done",
     ExitCode.FAILED: "failed; the message says why",
     ExitCode.USAGE: "the command line is wrong",
-    ExitCode.SETTINGS: "no API key, or a setting that cannot be used",
-    ExitCode.REFUSED: "refused: a call needed an approval, or there was nothing to do or to undo",
+    ExitCode.SETTINGS: "no API key, or an invalid setting",
+    ExitCode.REFUSED: "refused: a call was denied, or there was nothing to do",
     ExitCode.LOCKED: "the task is open in another process",
     ExitCode.CONTEXT_FULL: "the context is full and could not be reduced",
     ExitCode.MODEL: "the model or its provider failed",
@@ -59,5 +59,5 @@ def code_of(error: BaseException) -> ExitCode:
 
 
 def table() -> str:
-    """Return the codes and their meanings, one a line."""
+    """Return the codes with their meanings, one per line."""
     return "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANING.items())

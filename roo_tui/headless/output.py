@@ -1,4 +1,4 @@
-"""What a run prints: words for people, one JSON object, or one for each event."""
+"""What a run prints: text for the user, one JSON object, or one for each event."""
 
 from collections.abc import Callable
 from typing import Protocol, TextIO
@@ -22,58 +22,65 @@ from roo_tui.domain.views import FailureRow, ReductionRow, Row, ToolRow
 from roo_tui.headless.as_json import encode, event_object
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.record import Record, final_answer
-from roo_tui.plain_text import clean, one_line
+from roo_tui.plain_text import clean, one_line, plural
 
 RowsOf = Callable[[tuple[Entry, ...]], tuple[Row, ...]]
 
 
 class Output(Protocol):
-    """Hears every event in order, then the end once."""
+    """Gets every event in order, then the end once."""
 
-    def event(self, event: Event) -> None: ...
+    def event(self, event: Event) -> None:
+        """Print an event, if this kind of output shows it."""
+        ...
 
-    def end(self, record: Record) -> None: ...
+    def end(self, record: Record) -> None:
+        """Print how the run ended."""
+        ...
 
 
 def output(kind: str, rows_of: RowsOf, out: TextIO, err: TextIO) -> Output:
-    """Return the output of this kind (text, json, stream-json); `rows_of` draws tool steps for people."""
+    """Return the output of a kind (text, json, stream-json); `rows_of` describes the steps that text output prints."""
     match kind:
         case "json":
             return Json(out)
         case "stream-json":
             return StreamJson(out)
         case _:
-            return Words(rows_of, out, err)
+            return TextOutput(rows_of, out, err)
 
 
 class Json:
-    """One object when all is over."""
+    """Prints one object at the end."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def event(self, event: Event) -> None:
-        """Say nothing yet."""
+        """Print nothing yet."""
 
     def end(self, record: Record) -> None:
+        """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
 
 class StreamJson:
-    """One object a line for each event, and a last one of type `Result`."""
+    """Prints one object per line for each event, and a last one of type `Result`."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def event(self, event: Event) -> None:
+        """Print the event as one object."""
         print(encode(event_object(event)), file=self._out, flush=True)
 
     def end(self, record: Record) -> None:
+        """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
 
-class Words:
-    """The model's answer to `out` as it streams; steps, notices and errors to `err`, one line each."""
+class TextOutput:
+    """Prints the model's answer to `out` as it streams; steps, notices and errors to `err`, one line each."""
 
     def __init__(self, rows_of: RowsOf, out: TextIO, err: TextIO) -> None:
         self._rows_of = rows_of
@@ -85,6 +92,7 @@ class Words:
         self._said = ""
 
     def event(self, event: Event) -> None:
+        """Print the streamed text or the line of an event, if it has any."""
         match event:
             case BlockStarted(block_id=block_id, type="text"):
                 self._text_blocks.add(block_id)
@@ -95,7 +103,7 @@ class Words:
                 self._end_line()
             case RequestEnded(outcome=outcome):
                 if outcome == "failed" and self._line_open:
-                    self._note("The answer broke off; if it is tried again, it begins anew.")
+                    self._note("The answer broke off. A retry starts it again from the beginning.")
                 self._end_line()
             case EntriesAppended(entries=entries):
                 self._entries(entries)
@@ -111,12 +119,13 @@ class Words:
                 self._note(text)
 
     def end(self, record: Record) -> None:
+        """Print why the run failed, unless that was printed already, and how to allow denied calls."""
         self._end_line()
         if record.message and record.message not in self._said:
             self._note(record.message)
         if record.code is ExitCode.REFUSED and record.denied:
-            calls = "1 call was" if record.denied == 1 else f"{record.denied} calls were"
-            self._note(f"{calls} denied. Add --auto-approve, or allow it in the settings under approvals.")
+            calls = plural(record.denied, "call was", "calls were")
+            self._note(f"{calls} denied. Add --auto-approve, or allow such calls in the settings under approvals.")
 
     def _entries(self, entries: tuple[Entry, ...]) -> None:
         for entry in entries:
@@ -149,7 +158,7 @@ class Words:
 
 
 def _line(row: Row) -> str:
-    """Return a finished row as one line, nothing for what is said elsewhere."""
+    """Return a finished row as one line, "" for one that is printed in another way."""
     match row.body:
         case ToolRow(tool="attempt_completion"):
             return ""
@@ -170,7 +179,7 @@ def _line(row: Row) -> str:
 
 
 def reduction_line(body: ReductionRow) -> str:
-    """Return a change to the context as one line: `Context condensed  148,210 → 9,874 tokens  $0.08`."""
+    """Return a reduction as one line: `Context condensed  148,210 → 9,874 tokens  $0.08`."""
     tokens = f"{body.tokens_before:,} → {body.tokens_after:,} tokens"
     cost = "" if body.cost_usd is None else f"${body.cost_usd:.2f}"
     return "  ".join(filter(None, (REDUCTIONS[body.kind].title, tokens, cost)))

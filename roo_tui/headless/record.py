@@ -1,12 +1,12 @@
-"""What a run came to: gathered from the engine's events, the same for every output."""
+"""The result of a run, gathered from the engine's events; every kind of output prints from it."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from roo_tui.domain.blocks import plain_text_of, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
 from roo_tui.domain.errors import RooError
 from roo_tui.domain.events import EntriesAppended, Event, RequestEnded, TaskOpened, TurnEnded
+from roo_tui.domain.json_value import JsonValue
 from roo_tui.domain.markers import Condense
 from roo_tui.domain.usage import Usage
 from roo_tui.headless.exit_codes import ExitCode, code_of
@@ -14,7 +14,7 @@ from roo_tui.headless.exit_codes import ExitCode, code_of
 
 @dataclass(slots=True)
 class Record:
-    """The run so far. `answer` is the last answer's text; `cost_usd` is None where the model's price is unknown."""
+    """The run so far. `answer` is the text of the last answer; `cost_usd` is None if the model's price is unknown."""
 
     task_id: str = ""
     answer: str = ""
@@ -26,7 +26,7 @@ class Record:
     request_failed: bool = False
 
     def add(self, event: Event) -> None:
-        """Take in what an event says about the run."""
+        """Record what an event says about the run."""
         match event:
             case TaskOpened(task_id):
                 self.task_id = task_id
@@ -42,7 +42,7 @@ class Record:
         """End the run with an error."""
         self.code, self.message = code_of(error), str(error)
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> dict[str, JsonValue]:
         """Return the run as the object that ends `json` and `stream-json`."""
         return {
             "type": "Result",
@@ -84,7 +84,7 @@ class Record:
 
 
 def final_answer(body: AssistantMessage) -> str:
-    """Return the words an answer ends with: the result it declares the task done with, else its text."""
+    """Return what an answer ends with: the result it finishes the task with, else its text."""
     for call in reversed(tool_uses(body.blocks)):
         if call.name == "attempt_completion" and isinstance(result := call.input.get("result"), str):
             return result

@@ -1,10 +1,9 @@
-"""Run one prompt to its end."""
+"""Runs one prompt to its end, and answers the questions asked meanwhile by policy."""
 
 import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any
 
 from roo_tui.domain.errors import CommandRefused, RooError, TaskLocked
 from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsked
@@ -24,7 +23,7 @@ async def run_prompt(
     task_id: str = "",
     latest: bool = False,
 ) -> ExitCode:
-    """Send a prompt to a new task (or the one named, or the workspace's latest) and wait until its turn is over.
+    """Send a prompt to a new task (or to `task_id`, or with `latest` to the workspace's newest) and wait for its turn.
 
     Questions are answered by policy. SIGINT and SIGTERM cancel the turn; what was done until then is stored. Expected
     errors end the run with their exit code and message.
@@ -34,12 +33,14 @@ async def run_prompt(
     cost_before = 0.0
 
     def hear(event: Event) -> None:
+        """Record and print an event, and answer a question."""
         record.add(event)
         output.event(event)
         if isinstance(event, QuestionAsked):
             engine.answer(event.question.id, *answer_to(event.question, auto_approve=auto_approve))
 
     async def work() -> None:
+        """Open the task, send the prompt, and wait for the end of the turn."""
         nonlocal cost_before
         await engine.start()
         record.task_id = await _open(engine, task_id, latest)
@@ -65,7 +66,7 @@ async def _open(engine: EngineApi, task_id: str, latest: bool) -> str:
     if latest and not task_id:
         task_id = await engine.latest_task() or ""
         if not task_id:
-            raise CommandRefused("This workspace has no task to continue. Leave --continue out to start one.")
+            raise CommandRefused("This workspace has no task to continue. Omit --continue to start one.")
     opened = await engine.open_task(task_id) if task_id else await engine.new_task()
     require_writable(engine)
     return opened
@@ -75,21 +76,22 @@ def require_writable(engine: EngineApi) -> None:
     """Check that this process may change the open task.
 
     Raises:
-        TaskLocked: another process has it.
+        TaskLocked: another process has it open.
     """
     if reason := engine.read.header().read_only:
         raise TaskLocked(reason)
 
 
 async def listening(
-    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[Any, Any, None], engine: EngineApi
+    stream: EventSource, hear: Callable[[Event], None], work: Coroutine[object, object, None], engine: EngineApi
 ) -> None:
-    """Do the work while `hear` gets every event, those that came before its end included.
+    """Do the work while `hear` gets every event up to the end of the work.
 
-    If hearing fails (the reader of a pipe left), the engine is cancelled and the failure is raised.
+    If `hear` fails, for example because a pipe was closed, the engine is cancelled and the error is raised.
     """
 
     async def consume() -> None:
+        """Pass every event to `hear` until the stream ends."""
         while events := await stream.batch():
             for event in events:
                 hear(event)
@@ -108,15 +110,16 @@ async def listening(
 
 @contextlib.contextmanager
 def cancelled_by_signals(engine: EngineApi) -> Iterator[None]:
-    """While inside, SIGINT and SIGTERM cancel what runs; a second one ends this asyncio task at once."""
+    """Let SIGINT and SIGTERM cancel the running job; a second signal cancels this asyncio task at once."""
     loop, current = asyncio.get_running_loop(), asyncio.current_task()
-    asked = False
+    signalled = False
 
     def interrupt() -> None:
-        nonlocal asked
-        if asked and current is not None:
+        """Handle one signal."""
+        nonlocal signalled
+        if signalled and current is not None:
             current.cancel()
-        asked = True
+        signalled = True
         engine.cancel()
 
     signals = (signal.SIGINT, signal.SIGTERM)
@@ -130,10 +133,10 @@ def cancelled_by_signals(engine: EngineApi) -> Iterator[None]:
 
 
 def answer_to(question: Question, *, auto_approve: bool) -> tuple[str, str]:
-    """Return the option's id and the text that go back.
+    """Return the answer to a question by policy: the id of an option, and a text for the model.
 
-    Approvals are allowed with `auto_approve` and denied without, with a reason the model reads. A question that takes
-    free text is answered with the fact that no one is here; any other one with its last option, the most cautious.
+    Approvals are given with `auto_approve` and denied without. The answer to a question that takes free text says that
+    no user is there; any other question gets its last option, the most cautious one.
     """
     options = [option.id for option in question.options]
     match question.body:

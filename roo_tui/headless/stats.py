@@ -1,8 +1,8 @@
-"""Commands that show figures: what fills a task's context, and what every reduction came to."""
+"""Commands that print figures: what fills a task's context, what each strategy would do, and what reductions did."""
 
 from collections.abc import Iterable
 from statistics import median
-from typing import Any, TextIO
+from typing import TextIO
 
 from roo_tui.domain.entries import StoredReduction
 from roo_tui.domain.ids import entry_ref
@@ -10,7 +10,7 @@ from roo_tui.domain.markers import CondenseFailed, Reduction
 from roo_tui.domain.previews import CondensePreview
 from roo_tui.domain.views import ContextBreakdown
 from roo_tui.engine_api import EngineApi
-from roo_tui.headless.as_json import encode, plain
+from roo_tui.headless.as_json import encode, fields_of
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.tasks import opened, started
 from roo_tui.plain_text import one_line
@@ -22,7 +22,7 @@ async def show_context(engine: EngineApi, task_id: str, out: TextIO, *, as_json:
         found = await engine.read.context_breakdown()
         use = engine.read.context_use()
     if as_json:
-        print(encode({"task_id": task_id, "use": plain(use), **plain(found)}), file=out)
+        print(encode({"task_id": task_id, "use": use, **fields_of(found)}), file=out)
     else:
         out.writelines(f"{line}\n" for line in _context_lines(found, use.window))
     return ExitCode.OK
@@ -41,11 +41,11 @@ def _context_lines(found: ContextBreakdown, window: int) -> Iterable[str]:
 async def show_comparison(
     engine: EngineApi, sources: list[str], out: TextIO, *, ask_model: bool, as_json: bool
 ) -> ExitCode:
-    """Print what each strategy comes to on each conversation."""
+    """Print what each strategy would do to each conversation (a file of messages or a task's id)."""
     async with started(engine):
         found = {source: await engine.compare_strategies(source, ask_model=ask_model) for source in sources}
     if as_json:
-        print(encode({source: [plain(row) for row in rows] for source, rows in found.items()}), file=out)
+        print(encode(found), file=out)
         return ExitCode.OK
     for source, rows in found.items():
         print(one_line(source, 200), file=out)
@@ -66,11 +66,11 @@ def _comparison_line(row: CondensePreview) -> str:
 
 
 async def show_stats(engine: EngineApi, out: TextIO, *, as_json: bool) -> ExitCode:
-    """Print what the reductions of every task came to."""
+    """Print how often each kind of reduction ran in all tasks, what it freed and what it cost."""
     async with started(engine):
         found = await engine.read.reductions()
     if as_json:
-        print(encode([plain(reduction) for reduction in found]), file=out)
+        print(encode(found), file=out)
     else:
         out.writelines(f"{line}\n" for line in _stats_lines(found))
     return ExitCode.OK
@@ -81,7 +81,7 @@ def _stats_lines(found: tuple[StoredReduction, ...]) -> Iterable[str]:
     for reduction in found:
         groups.setdefault(_group(reduction), []).append(reduction)
     if not groups:
-        yield "Nothing was condensed, truncated or masked yet."
+        yield "No context has been condensed or truncated yet."
         return
     yield f"{'':<28}{'times':>6}{'undone':>8}{'tokens freed':>14}{'cost':>9}{'median s':>10}"
     for name, members in sorted(groups.items()):
@@ -98,7 +98,7 @@ def _group(reduction: StoredReduction) -> str:
     if isinstance(body, CondenseFailed):
         return "condense cancelled" if body.cancelled else "condense failed"
     figures: Reduction = body.figures
-    how: Any = ", ".join(part for part in (figures.strategy, figures.shape) if part)
+    how = ", ".join(part for part in (figures.strategy, figures.shape) if part)
     return f"{body.kind} ({how})" if how else body.kind
 
 

@@ -1,7 +1,7 @@
-"""Settings: each room's options composed, read from files, environment and command line, and saved.
+"""Settings: the options of every room, read from files, environment and command line, and saved.
 
-Start with `loading` (which value wins); `schema` knows what is valid. API keys are no settings;
-where they are found (`find_key`) is handed on for the front ends.
+Start with `loading` (which value wins); `schema` says what is valid. API keys are not settings; `find_key` and
+`missing_key` are here only because front ends need them.
 """
 
 from roo_tui.llm.keys import find_key, missing_key

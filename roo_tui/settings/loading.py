@@ -1,4 +1,4 @@
-"""Which value wins: defaults, user file, project file, environment, command line, each over the one before."""
+"""Loads settings from defaults, user file, project file, environment and command line; later sources win."""
 
 import dataclasses
 import os
@@ -18,15 +18,15 @@ from roo_tui.settings.values import DEFAULT_PROFILE, Origin, Settings, Source
 
 VERSION = 1
 
-# A project comes from others: it may say how it wants to be worked on, not what runs unasked or where the key is sent.
+# Others may have written a project's file: it must not decide what runs without approval or where the key is sent.
 _PROJECT_MAY_SET = ("context", "checkpoints")
 
-# Settings of earlier versions, with what a file that still has one is told.
+# Settings of earlier versions, and what to tell a user whose file still has one.
 _RETIRED = {"approvals.network": "No tool reaches the network; commands follow approvals.command."}
 
 
 def project_file(workspace: Path) -> Path:
-    """Return the settings file that a workspace may bring along."""
+    """Return the path of a workspace's own settings file, which need not exist."""
     return workspace / ".roo" / "settings.toml"
 
 
@@ -37,11 +37,11 @@ def load(
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Return the settings in force. Bad content never raises: it is left out and named in `Settings.problems`.
+    """Return the settings in force. Invalid content never raises: it is left out and reported in `Settings.problems`.
 
-    `overrides` are dotted keys of the command line; `active.model` and `active.base_url` mean the active profile's.
-    Every setting but those of profiles and models has a variable: `ROO_TUI_CONTEXT_THRESHOLD_PERCENT`.
-    `ANTHROPIC_BASE_URL` fills the blank base URL of Anthropic profiles.
+    `overrides` are dotted keys from the command line; `active.model` and `active.base_url` mean the active profile's.
+    Every setting has an environment variable, for example `ROO_TUI_CONTEXT_THRESHOLD_PERCENT`, except those of profiles
+    and models. `ANTHROPIC_BASE_URL` applies to Anthropic profiles without a base URL.
     """
     environ = os.environ if environ is None else environ
     origin = Origin(file, workspace, _relevant(environ), dict(overrides or {}))
@@ -58,7 +58,7 @@ def load(
 
 @dataclass
 class _Values:
-    """Values gathered so far, each checked when it is set."""
+    """The values read so far; each is checked when it is set."""
 
     by_key: dict[str, SettingValue] = field(default_factory=dict)
     source: dict[str, Source] = field(default_factory=dict)
@@ -66,6 +66,7 @@ class _Values:
     names: dict[str, list[str]] = field(default_factory=lambda: {"profiles": [DEFAULT_PROFILE], "models": []})
 
     def set(self, key: str, value: object, source: Source, where: str) -> None:
+        """Set a value if it is valid, otherwise report it; `where` names its file or variable."""
         if key == "version":
             self._check_version(value, where)
             return
@@ -95,7 +96,7 @@ class _Values:
             self.names[section].append(name)
 
     def in_force(self, key: str, found: Field) -> str:
-        """Return what an invalid value comes to, as the end of a sentence."""
+        """Return what is used instead of an invalid value, as the end of a sentence."""
         used = self.by_key.get(key, found.default)
         if used is None or used == "":
             return "it is ignored"
@@ -108,19 +109,21 @@ class _Values:
     def _check_version(self, value: object, where: str) -> None:
         if not isinstance(value, int) or value > VERSION:
             self.problems.append(
-                f"{where}: version is {value!r}, but this program knows version {VERSION}; what it understands is "
-                "used, and the file is not changed. Install a newer roo-tui to change it."
+                f"{where}: version is {value!r}, but this roo-tui only knows version {VERSION}. The settings it "
+                "knows are used, and the file is not changed. Install a newer roo-tui to change settings."
             )
 
     def active(self) -> str:
+        """Return the name of the active profile; the default one if the chosen one does not exist."""
         name = str(self.by_key.get("profile", DEFAULT_PROFILE))
         return name if name in self.names["profiles"] else DEFAULT_PROFILE
 
     def composed(self, origin: Origin) -> Settings:
-        wanted = self.by_key.get("profile", DEFAULT_PROFILE)
-        if wanted not in self.names["profiles"]:
+        """Return the values as settings."""
+        chosen = self.by_key.get("profile", DEFAULT_PROFILE)
+        if chosen not in self.names["profiles"]:
             known = ", ".join(sorted(self.names["profiles"]))
-            self.problems.append(f"There is no profile “{wanted}”; {DEFAULT_PROFILE} is used. Profiles: {known}.")
+            self.problems.append(f"There is no profile “{chosen}”; {DEFAULT_PROFILE} is used. Profiles: {known}.")
         return Settings(
             profile=self.active(),
             profiles={
@@ -179,7 +182,7 @@ def _apply_environment(values: _Values, environ: Mapping[str, str]) -> None:
 
 
 def _apply_overrides(values: _Values, overrides: Mapping[str, object]) -> None:
-    # The active profile must be known before a part of it is replaced.
+    # Which profile is active must be known before its settings are replaced.
     for key, value in sorted(overrides.items(), key=lambda item: item[0].startswith("active.")):
         if key.startswith("active."):
             key = f"profiles.{values.active()}.{key.removeprefix('active.')}"
@@ -187,10 +190,10 @@ def _apply_overrides(values: _Values, overrides: Mapping[str, object]) -> None:
 
 
 def read_toml(file: Path) -> dict[str, object]:
-    """Return a TOML file's content, nothing for a file that does not exist.
+    """Return the content of a TOML file; empty if the file does not exist.
 
     Raises:
-        ValueError: it cannot be read or is not TOML; the text says why.
+        ValueError: the file cannot be read or is not TOML; the text says why, without naming the file.
     """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
@@ -206,12 +209,12 @@ def _read(file: Path, problems: list[str]) -> dict[str, object]:
     try:
         return read_toml(file)
     except ValueError as error:
-        problems.append(f"{file} {error}; nothing in it is used, and it is not changed. Correct it or move it away.")
+        problems.append(f"{file} {error}. It is ignored and left unchanged. Correct it or move it away.")
         return {}
 
 
 def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield dotted keys and values; a named table comes before its settings, so that an empty one counts."""
+    """Yield dotted keys and values. A named table is yielded before its settings, so that an empty one counts too."""
     for section, content in document.items():
         if section in NAMED_SECTIONS and isinstance(content, Mapping):
             for name, settings in content.items():

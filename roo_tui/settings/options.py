@@ -1,4 +1,4 @@
-"""Settings of approvals, checkpoints, hooks and the screen."""
+"""Settings of approvals, checkpoints, hooks and the appearance of the app."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,36 +10,36 @@ Policy = Literal["allow", "ask", "deny"]
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOptions:
-    """Which of the model's calls run without a question, one policy for each class of effect."""
+    """Which tool calls are allowed, need an approval or are denied: one permission mode for each class of effect."""
 
     read: Policy = setting(
         "allow",
         title="Reading",
-        sentence="Reading, listing and searching files of the workspace.",
+        sentence="Whether the agent may read, list and search files in the workspace.",
     )
-    edit: Policy = setting("ask", title="Editing", sentence="Changing files of the workspace.")
-    command: Policy = setting("ask", title="Commands", sentence="Running commands.")
+    edit: Policy = setting("ask", title="Editing", sentence="Whether the agent may change files in the workspace.")
+    command: Policy = setting("ask", title="Commands", sentence="Whether the agent may run commands.")
     allowed_commands: tuple[str, ...] = setting(
         (),
         title="Allowed commands",
-        sentence="Commands that run without a question, by how they begin, for example “git status”.",
+        sentence="Commands that run without approval, given by how they begin, for example “git status”.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointOptions:
-    """Checkpoints of the workspace's files."""
+    """Whether checkpoints of the workspace's files are taken."""
 
     enabled: bool = setting(
         True,
         title="Checkpoints",
-        sentence="Save the workspace's files as you go, so that a rewind can restore them.",
+        sentence="Save the workspace's files as the agent works, so that a rewind can restore them.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class HookOptions:
-    """Commands run around a condense. Each gets a JSON object on its standard input."""
+    """Commands that run before and after a condense. Each gets a JSON object on its standard input."""
 
     before_condense: tuple[str, ...] = setting(
         (),
@@ -55,7 +55,7 @@ class HookOptions:
 
 @dataclass(frozen=True, slots=True)
 class AppearanceOptions:
-    """How the screen looks and listens."""
+    """How the app looks, and whether it uses the mouse."""
 
     theme: str = setting(
         "",

@@ -1,4 +1,4 @@
-"""Change the user's settings file: comments, order and unknown keys stay as they are."""
+"""Saves settings to the user's file, without losing its comments, its order or unknown keys."""
 
 import json
 import tomllib
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 def save(changes: Mapping[str, object], *, file: Path | None = None) -> Settings:
-    """Write dotted keys (`{"context.threshold_percent": 80}`) and return the settings as they are loaded then.
+    """Write values by dotted key (`{"context.threshold_percent": 80}`) and return the settings loaded from the result.
 
-    `None` removes a key, so that its default holds again; `{"profiles.fast": None}` removes a profile. What stands as
-    tables in the file stays tables.
+    `None` removes a key, which restores its default; `{"profiles.fast": None}` removes a profile. A setting that the
+    file holds as tables is written as tables.
 
     Raises:
-        SettingsError: a value is not valid, or the file is broken, newer than this program, or not writable. Nothing
-            was changed.
+        SettingsError: a value is not valid, or the file is not valid, of a newer version, or not writable. Nothing was
+            changed.
     """
     _write({key: _checked(key, value) for key, value in changes.items()}, file or paths.settings_file())
     return load(file=file)
 
 
 def change(current: Settings, changes: Mapping[str, object], *, keep: bool = True) -> Settings:
-    """Return the settings loaded anew with the changes, which hold from now on whatever other sources say.
+    """Return the settings, loaded again with the changes, which override every other source from now on.
 
-    `active.` in a key means the active profile. `keep` writes the changes to the user's file; otherwise they hold for
-    this process only.
+    `active.` in a key means the active profile. With `keep`, the changes are written to the user's file; otherwise they
+    last as long as this process.
 
     Raises:
         SettingsError: as `save` does.
@@ -56,7 +56,7 @@ def change(current: Settings, changes: Mapping[str, object], *, keep: bool = Tru
 
 
 def _replaced(key: str, changes: Mapping[str, object], active: str) -> bool:
-    """Say whether an override gives way; those of the active profile do so when another profile is chosen."""
+    """Return whether the changes replace an override; choosing a profile replaces all those of the active one."""
     if key.startswith("active."):
         return "profile" in changes or f"profiles.{active}.{key.removeprefix('active.')}" in changes
     return key in changes
@@ -90,7 +90,7 @@ def _checked(key: str, value: object) -> SettingValue:
     if value is None and (found is not None or key.partition(".")[0] in NAMED_SECTIONS):
         return None
     if found is None:
-        raise SettingsError(f"{key} is not a setting. The settings screen lists them all.")
+        raise SettingsError(f"{key} is not a setting. The settings screen (F2) lists them all.")
     try:
         checked = found.check(value)
     except ValueError as error:
@@ -101,7 +101,11 @@ def _checked(key: str, value: object) -> SettingValue:
 
 
 def _text(file: Path) -> str:
-    """Return what the file holds, "" where there is none."""
+    """Return the content of the file, "" if there is none.
+
+    Raises:
+        SettingsError: it must not be overwritten, because it is not valid or of a newer version.
+    """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -111,23 +115,23 @@ def _text(file: Path) -> str:
         tomlkit.parse(text)
     except (ValueError, TOMLKitError) as error:
         raise SettingsError(
-            f"{file} {error}; it is not overwritten. Correct it or move it away, then save again."
+            f"{file} {error}. It was not overwritten. Correct it or move it away, then save again."
         ) from error
     if not isinstance(version, int) or version > VERSION:
         raise SettingsError(
-            f"{file} is of version {version}; this program knows version {VERSION}. Install a newer one."
+            f"{file} has version {version}, but this roo-tui only knows version {VERSION}. Install a newer roo-tui."
         )
     return text
 
 
 def _with(text: str, key: str, value: SettingValue, file: Path) -> str:
-    """Return a settings file's text with a value put in; comments and all else stay.
+    """Return the text of a settings file with one value changed; everything else stays, comments included.
 
     A new table among keys like `context.strategy_thresholds.smart.stop_tokens = 3` would swallow the keys below it.
-    The result is therefore read again, and the value put in on a single line where it is not what was meant.
+    The result is therefore parsed, and if it does not mean what it should, the value is written on a single line.
 
     Raises:
-        SettingsError: neither way gives what was meant.
+        SettingsError: the value cannot be written in either way.
     """
     import tomlkit
 
@@ -137,19 +141,21 @@ def _with(text: str, key: str, value: SettingValue, file: Path) -> str:
         changed = document.as_string()
         if _reads_as(changed, document.unwrap()):
             return changed
-    raise SettingsError(f"{key} cannot be saved: {file} has parts of one table in several places. Bring them together.")
+    raise SettingsError(
+        f"{key} cannot be saved: {file} has parts of one table in several places. Put them together, then save again."
+    )
 
 
-def _reads_as(text: str, meant: Mapping[str, object]) -> bool:
+def _reads_as(text: str, intended: Mapping[str, object]) -> bool:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return _comparable(found) == _comparable(meant)
+    return _comparable(found) == _comparable(intended)
 
 
 def _comparable(value: object) -> object:
-    """Return a value without empty tables (one that lost its last key may go), and with `nan` as what equals itself."""
+    """Return a value that can be compared: without empty tables, which may disappear, and with `nan` as text."""
     if isinstance(value, Mapping):
         parts = {key: _comparable(part) for key, part in value.items()}
         return {key: part for key, part in parts.items() if part != {}}
@@ -159,7 +165,7 @@ def _comparable(value: object) -> object:
 
 
 def _parts(key: str) -> list[str]:
-    """Split a dotted key; a name in it (of a profile, of a model) may hold dots itself."""
+    """Split a dotted key; the name of a profile or model in it may contain dots."""
     section, _, rest = key.partition(".")
     if section not in NAMED_SECTIONS:
         return key.split(".")
@@ -170,7 +176,7 @@ def _parts(key: str) -> list[str]:
 
 
 def _put(document: "TOMLDocument", key: str, value: SettingValue, *, inline: bool) -> None:
-    """Put a value in; one that stands as tables is written as tables again. `inline`: new tables take one line."""
+    """Set or remove a value; one held as tables is written as tables. With `inline`, new tables take one line."""
     import tomlkit
 
     *sections, name = _parts(key)

@@ -1,4 +1,4 @@
-"""What may be set, and to what: derived from the fields of the option dataclasses."""
+"""Every setting and its valid values, derived from the fields of the option dataclasses."""
 
 import dataclasses
 import types
@@ -23,7 +23,7 @@ SECTIONS: dict[str, type] = {
     "hooks": HookOptions,
     "appearance": AppearanceOptions,
 }
-# Sections of tables that bear names of the user's choice: `[profiles.fast]`, `[models."my-model"]`.
+# Sections of tables that the user names: `[profiles.fast]`, `[models."my-model"]`.
 NAMED_SECTIONS: dict[str, type] = {"profiles": Profile, "models": ModelFacts}
 
 _YES_AND_NO = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
@@ -31,10 +31,10 @@ _YES_AND_NO = {"true": True, "1": True, "on": True, "yes": True, "false": False,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field(Setting):
-    """One setting: what a form, a check and a page of documentation need to know.
+    """One setting: what the form, the check and the documentation need to know about it.
 
-    `key` is dotted; a setting of a named section has `*` in place of the name. `kind` is bool, int, float, str or tuple
-    (of texts). `optional` says that it can be unset (`None`).
+    `key` is dotted; in a named section, `*` stands for the name. `kind` is bool, int, float, str or tuple (of texts).
+    An `optional` setting can be unset (`None`).
     """
 
     key: str
@@ -44,7 +44,7 @@ class Field(Setting):
 
     @property
     def valid(self) -> str:
-        """What would be valid, as the end of a sentence that begins with “must be”."""
+        """What is valid, as the end of a sentence that begins with “must be”."""
         if self.choices:
             return _any_of(self.choices)
         if self.kind in (int, float):
@@ -63,12 +63,12 @@ class Field(Setting):
         return "text that is not blank" if self.filled else "text"
 
     def check(self, value: object) -> SettingValue:
-        """Return the value as the settings hold it.
+        """Return a value in the form the settings use.
 
-        A list becomes a tuple, a whole number a float where one is due, a table JSON text.
+        A list becomes a tuple, a whole number a float if the setting is one, and a table JSON text.
 
         Raises:
-            ValueError: it is not valid; the text ends a sentence that begins with the key.
+            ValueError: the value is not valid; the text continues a sentence that begins with the key.
         """
         if value is None and self.optional:
             return None
@@ -81,14 +81,14 @@ class Field(Setting):
         raise ValueError(f"is {_shown(value)}, but must be {self.valid}")
 
     def nearest(self, value: object) -> SettingValue:
-        """Return the valid number nearest to an invalid one, None where there is no such thing."""
+        """Return the valid number nearest to an invalid one, None if the setting is not moved into its range."""
         if self.clamp and self.range and isinstance(value, int) and not isinstance(value, bool):
             nearest = min(max(value, self.range[0]), self.range[1])
             return int(nearest) if self.kind is int else nearest
         return None
 
     def parse(self, text: str) -> SettingValue:
-        """Return the value that a text (of an environment variable, of a form) means; lists are separated by commas.
+        """Return the value of a text from an environment variable or a form; commas separate the parts of a list.
 
         Raises:
             ValueError: as `check` does.
@@ -114,7 +114,7 @@ class Field(Setting):
             if text:
                 read(text)
         except SettingsError as error:
-            raise ValueError(f"cannot be used: {error}") from error
+            raise ValueError(f"is not valid: {error}") from error
         return text
 
     def _fits(self, value: float | str) -> bool:
@@ -150,12 +150,12 @@ def _all() -> dict[str, Field]:
 
 
 def fields() -> list[Field]:
-    """Return every setting in the order of the form: the chosen profile, the sections, then the named sections."""
+    """Return every setting in the order of the form: the active profile, the sections, then the named sections."""
     return list(_all().values())
 
 
 def field_of(key: str) -> Field | None:
-    """Return the setting that a dotted key names (`profiles.fast.model` too), None if there is none."""
+    """Return the setting of a dotted key, including keys like `profiles.fast.model`; None if there is none."""
     section, named, rest = key.partition(".")
     if section not in NAMED_SECTIONS:
         return _all().get(key)

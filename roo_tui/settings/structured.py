@@ -1,4 +1,4 @@
-"""Settings of several values: JSON text or tables, read as one and written in the form that they have in the file."""
+"""Settings of several values: read from JSON text or tables, and written in the form the file already has."""
 
 import json
 from collections.abc import Mapping, MutableMapping
@@ -7,13 +7,13 @@ from roo_tui.domain.json_value import JsonValue
 
 
 def json_text(value: object) -> str:
-    """Return JSON text, or what tables hold, as indented JSON text; "" where there is nothing in it.
+    """Return JSON text or the content of tables as indented JSON text; "" if it is empty.
 
-    Both forms of the same content give the same text but for the order of their fields. Fields that are null are left
-    out: tables have no null.
+    Both forms of the same content give the same text, except for the order of fields. Fields that are null are left
+    out, because tables have no null.
 
     Raises:
-        ValueError: it is not JSON, or not an object; the text ends a sentence that begins with the key.
+        ValueError: it is not JSON, or not an object; the text continues a sentence that begins with the key.
     """
     if isinstance(value, str):
         if not value.strip():
@@ -29,16 +29,16 @@ def json_text(value: object) -> str:
     try:
         return json.dumps(_without_null(value), indent=2, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"holds a value that JSON has no form for: {error}") from error
+        raise ValueError(f"contains a value that JSON has no form for: {error}") from error
 
 
 def same_content(one: str, other: str) -> bool:
-    """Say whether two JSON texts hold the same, in whatever order their fields are; blank ones are allowed."""
+    """Return whether two JSON texts have the same content, in any order of fields; both may be blank."""
     return one == other or bool(one and other and json.loads(one) == json.loads(other))
 
 
 def is_in_one_place(value: object) -> bool:
-    """Say whether no table in a value of the settings file has its parts in several places."""
+    """Return whether every table in a value of the settings file is in one place, rather than in scattered parts."""
     from tomlkit.container import OutOfOrderTableProxy
 
     if isinstance(value, Mapping):
@@ -47,9 +47,9 @@ def is_in_one_place(value: object) -> bool:
 
 
 def update_table(table: MutableMapping[str, object], content: Mapping[str, object]) -> None:
-    """Make a table of the settings file hold the content; what does not change keeps its comments and its place.
+    """Change a table of the settings file to this content; unchanged parts keep their comments and positions.
 
-    The table is in one place.
+    All parts of the table must be in one place (`is_in_one_place`).
     """
     for key in [key for key in table if key not in content]:
         del table[key]

@@ -1,4 +1,4 @@
-"""The settings as one frozen value."""
+"""The settings as one frozen value, with where each of them came from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ DEFAULT_PROFILE = "default"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where settings were loaded from, so that they can be loaded again after a change.
+    """What settings were loaded from, so that they can be loaded again after a change.
 
-    `environ` holds only the variables that are settings. `overrides` are dotted keys; `active.model` means the model of
+    `environ` has only the variables that are settings. `overrides` are dotted keys; `active.model` means the model of
     the active profile.
     """
 
@@ -31,11 +31,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its value; always valid.
+    """Every setting with its value; all values are valid.
 
-    `profiles` always has `default` and the one `profile` names; `models` has facts by a model's id. `source` maps each
-    dotted key to where its value came from. `problems` are sentences about values that could not be used, each naming
-    file, key, value and what is valid.
+    `profiles` always has `default` and the active profile; `models` has limits and prices by model id. `source` says
+    where the value of each dotted key came from. `problems` are sentences about invalid values; each names the file,
+    key, value and what is valid.
     """
 
     profile: str = DEFAULT_PROFILE
@@ -52,7 +52,7 @@ class Settings:
 
     @property
     def active(self) -> Profile:
-        """The profile that is in use."""
+        """The active profile."""
         return self.profiles[self.profile]
 
     def value(self, key: str) -> SettingValue:

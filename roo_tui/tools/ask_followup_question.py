@@ -35,10 +35,11 @@ class AskFollowupQuestion:
         """Ask the question and return the answer."""
         question, suggestions = plan.state
         answer = (await context.ask(question, suggestions)).strip()
-        reply = (
-            render("tools/ask_followup_question/answer", answer=answer)
-            if answer
-            else render("tools/ask_followup_question/no_answer")
-        )
+        if not answer:
+            reply = render("tools/ask_followup_question/no_answer")
+        elif context.user:
+            reply = render("tools/ask_followup_question/answer", answer=answer)
+        else:
+            reply = answer
         view = TextView(f"{question}\n\n> {answer}" if answer else question, True)
         return Outcome(reply, view, CallFacts("question"), detail=one_line(answer, 60))

@@ -75,7 +75,8 @@ class Outcome:
 class ToolContext:
     """What a tool may use. `emit` shows output while it runs; `ask` asks the user a question (Effect.ASK only).
 
-    `recall` searches hidden entries; it is None if the search is not available.
+    `recall` searches hidden entries; it is None if the search is not available. Without a `user`, `ask` returns what the
+    model is told instead of an answer.
     """
 
     workspace: Workspace
@@ -83,6 +84,7 @@ class ToolContext:
     ask: Callable[[str, tuple[str, ...]], Awaitable[str]]
     todos: tuple[tuple[str, str], ...] = ()
     recall: Callable[[str], Awaitable[str]] | None = None
+    user: bool = True
 
 
 class Tool(Protocol):

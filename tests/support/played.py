@@ -211,7 +211,7 @@ class Conversation:
                 await session.context.forget_background()
             except Died:
                 pass
-            await session.snapshots.settle()
+            await session.checkpointing.settle()
             session.task.close()
         await self._engine._runtime.workspace.commands.kill_all()
         await self._engine._runtime.outliner.close()

@@ -291,10 +291,10 @@ class ScriptedEngine:
         self._called("import_file", path.name, form)
         return "abc123"
 
-    async def submit(self, words: str) -> None:
-        self._called("submit", words)
+    async def submit(self, message: str) -> None:
+        self._called("submit", message)
         if self.busy:
-            self._set_queue(*self.read.queued, QueuedMessage(len(self.read.queued) + 1, words))
+            self._set_queue(*self.read.queued, QueuedMessage(len(self.read.queued) + 1, message))
         else:
             self._play()
 
@@ -302,9 +302,9 @@ class ScriptedEngine:
         self.read.queued = items
         self.emit(ev.QueueChanged(TASK, items))
 
-    async def edit_queued(self, item_id: int, words: str) -> None:
-        self._called("edit_queued", item_id, words)
-        self._set_queue(*(QueuedMessage(one.id, words) if one.id == item_id else one for one in self.read.queued))
+    async def edit_queued(self, item_id: int, message: str) -> None:
+        self._called("edit_queued", item_id, message)
+        self._set_queue(*(QueuedMessage(one.id, message) if one.id == item_id else one for one in self.read.queued))
 
     async def remove_queued(self, item_id: int) -> None:
         self._called("remove_queued", item_id)

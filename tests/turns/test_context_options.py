@@ -49,7 +49,7 @@ async def test_while_a_condense_runs_another_one_is_refused_and_the_first_goes_o
         await recorder.turn("two")
         await engine.condense()
         await hanging.reached.wait()
-        with pytest.raises(CommandRefused, match="running already"):
+        with pytest.raises(CommandRefused, match="already running"):
             await engine.condense()
         assert engine.busy
         engine.cancel()
@@ -164,10 +164,10 @@ async def test_the_receipt_can_be_appended_and_reaches_the_model(workspace: Path
         await engine.append_receipt(condense_id)
         await recorder.turn("go on")
         for no_condense in (1, 999):
-            with pytest.raises(CommandRefused, match=f"e{no_condense} is no condense"):
+            with pytest.raises(CommandRefused, match=f"e{no_condense} is not a condense"):
                 await engine.append_receipt(no_condense)
         await engine.rewind((await engine.read.rewind_points())[0].entry_id)
-        with pytest.raises(CommandRefused, match="is no condense of this conversation"):
+        with pytest.raises(CommandRefused, match="is not a condense in this conversation"):
             await engine.append_receipt(condense_id)
     assert "src/secret_plan.py" in str(model.requests[-1].messages[0])
 

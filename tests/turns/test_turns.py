@@ -279,7 +279,7 @@ async def test_a_file_over_ten_megabytes_is_named_as_not_restorable_and_one_just
         await recorder.turn("change them")
         notes = [row.body for row in await engine.read.rows() if isinstance(row.body, FailureRow)]
         assert [(note.title, note.message) for note in notes] == [
-            ("Not part of checkpoints, so not restorable", "over.bin")
+            ("Not part of checkpoints; a rewind cannot restore them", "over.bin")
         ]
         (point,) = [point for point in await engine.read.rewind_points() if point.kind == "user"]
         preview = await engine.read.rewind_preview(point.entry_id)

@@ -209,7 +209,7 @@ async def test_a_broken_attempt_is_told_apart_from_the_next_one() -> None:
     )
     code, out, err = await run(engine)
     assert out == "Half\n\nWhole answer\n"
-    assert "begins anew" in err
+    assert "A retry starts it again" in err
     assert code is ExitCode.OK
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui import cli, paths
+from roo_tui.prompt_files import render
 from tests.support.messages_server import answer, hang, refusal, serving, text, tool_call
 
 Run = Callable[..., tuple[int, str, str]]
@@ -57,7 +58,8 @@ def test_without_approval_nothing_is_changed_and_the_code_says_so(program: Run, 
     assert code == found["exit_code"] == 4
     assert (found["result"], found["denied"]) == ("The year is right now.", 1)
     assert found["usage"]["output_tokens"] == 40
-    assert "Nobody can approve" in str(result["content"])
+    assert str(result["content"]) == render("headless/denied")
+    assert "user denied" not in str(server.requests[1].body["messages"])
     assert (workspace / "src" / "dates.py").read_text() == "YEAR = 1999\n"
     assert err == ""
 

@@ -80,4 +80,5 @@ def test_one_line_says_that_it_was_cut() -> None:
 
 
 def test_a_count_agrees_with_its_noun() -> None:
-    assert [plural(count, "file") for count in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
+    assert [plural(count, "file") for count in (0, 1, 2, 1_204)] == ["0 files", "1 file", "2 files", "1,204 files"]
+    assert [plural(count, "entry", "entries") for count in (1, 3)] == ["1 entry", "3 entries"]

@@ -214,7 +214,7 @@ def test_tables_in_every_form_are_changed_and_nothing_else_is(file: Path, text: 
 
 def test_an_invalid_change_is_refused_and_names_the_field(file: Path) -> None:
     current = load(file, TABLES)
-    with pytest.raises(SettingsError, match=r"context.smart_config cannot be used: passes\[0\].id"):
+    with pytest.raises(SettingsError, match=r"context.smart_config is not valid: passes\[0\].id"):
         settings.change(current, {"context.smart_config": '{"passes": [{"id": "", "mode": "batch"}]}'})
     assert file.read_text(encoding="utf-8") == TABLES
 

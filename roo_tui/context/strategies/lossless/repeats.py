@@ -1,4 +1,4 @@
-"""What repeats or is out of date: runs of equal lines (`Repeats`), and results that a later call replaced (`OutOfDate`).
+"""What repeats (`Repeats`: runs of equal lines) and what is superseded (`OutOfDate`: results of older calls).
 
 A run is 20 or more lines that also occur elsewhere in the same order, ignoring line numbers.
 
