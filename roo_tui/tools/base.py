@@ -75,8 +75,8 @@ class Outcome:
 class ToolContext:
     """What a tool may use. `emit` shows output while it runs; `ask` asks the user a question (Effect.ASK only).
 
-    `recall` searches hidden entries; it is None if the search is not available. Without a `user`, `ask` returns what the
-    model is told instead of an answer.
+    `recall` searches hidden entries; it is None if the search is not available. Without a `user`, `ask` returns what
+    the model gets instead of an answer.
     """
 
     workspace: Workspace

@@ -37,14 +37,14 @@ async def test_a_question_is_answered_by_the_user(bench: Bench) -> None:
     outcome = await bench.run("ask_followup_question", question="Which?", suggestions=["red", " ", "blue"])
     assert bench.asked == [("Which?", ("red", "blue"))]
     assert outcome.for_model == "The user answered:\n\nblue"
+    assert outcome.view == TextView("Which?\n\n> blue", True)
+    assert (await bench.plan("ask_followup_question", question="Which?")).effect is Effect.ASK
 
 
 async def test_without_a_user_the_policys_text_is_not_told_as_the_users_answer(bench: Bench) -> None:
     bench.context = replace(bench.context, user=False)
     bench.answer = "Nobody can answer."
     assert await bench.result("ask_followup_question", question="Which?") == "Nobody can answer."
-    assert outcome.view == TextView("Which?\n\n> blue", True)
-    assert (await bench.plan("ask_followup_question", question="Which?")).effect is Effect.ASK
 
 
 async def test_no_answer_is_reported(bench: Bench) -> None:
