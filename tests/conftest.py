@@ -17,6 +17,12 @@ _FOREIGN_PREFIXES = ("ANTHROPIC_", "OPENAI_", "ROO_TUI_", "GIT_")
 _connect, _connect_ex, _getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n auto` starts: most tests wait more than they compute."""
+    cores = os.cpu_count() or 1
+    return max(cores, min(2 * cores, 8))
+
+
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder that holds everything the program writes in this test."""
