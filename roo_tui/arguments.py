@@ -1,6 +1,6 @@
 """The command line's commands, arguments and help texts.
 
-If the first word names a command, it is that command; to open a folder of that name, write `./tasks` or `-- tasks`.
+A first word that names a command runs that command. To open a folder of that name, write `./tasks` or `-- tasks`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The command line: joins arguments, settings, engine and a front end, and imports only what the call needs."""
+"""The command line: connect arguments, settings, engine and a front end, importing only what the call needs."""
 
 import argparse
 import os
@@ -183,7 +183,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _probes(settings: "Settings") -> "Mapping[str, Probe]":
-    """Return the doctor's checks of single rooms by name; each imports its room only when it runs."""
+    """Return the doctor's checks of single packages by name; each imports its package only when it runs."""
     from roo_tui.plain_text import plural
 
     def key() -> str:

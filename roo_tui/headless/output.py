@@ -1,4 +1,4 @@
-"""What a run prints: text for the user, one JSON object, or one for each event."""
+"""What a run prints: text, one JSON object, or one JSON object for each event."""
 
 from collections.abc import Callable
 from typing import Protocol, TextIO

@@ -1,4 +1,4 @@
-"""The result of a run, gathered from the engine's events; every kind of output prints from it."""
+"""The result of a run, collected from the engine's events; every output format prints it."""
 
 from dataclasses import dataclass, field
 

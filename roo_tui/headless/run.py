@@ -1,4 +1,4 @@
-"""Runs one prompt to its end, and answers the questions asked meanwhile by policy."""
+"""Run one prompt to its end, and answer the engine's questions by policy."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The app: paints first, then starts the engine; owns themes, quitting and the last resort for errors."""
+"""The app: show the first frame, start the engine; handle themes, quitting and unexpected errors."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""From event to widget: the only class that knows both."""
+"""Show the engine's events on the chat screen. Only this class knows both events and widgets."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace

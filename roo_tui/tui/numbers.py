@@ -1,4 +1,4 @@
-"""How tokens, money and times are written on screen."""
+"""Format tokens, money and times for the screen."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The messages sent so far, kept in a small file so that ↑ finds them after a restart."""
+"""The messages sent so far, kept in a small file so that ↑ brings them back after a restart."""
 
 import json
 import logging

@@ -1,6 +1,6 @@
 """Condensing: replacing older messages with a summary.
 
-Start with `steps` (prepare, perform, carry out), then `request` (what the model is asked) and `marker` (what is
+Start with `steps` (prepare, perform, validate, apply), then `request` (what the model is asked) and `marker` (what is
 appended).
 """
 

@@ -1,8 +1,8 @@
 """The summary message: the model's answer, then everything attached to it.
 
 `ORDER` names the attachments as the message has them. Those in `REQUIRED` are there whatever their size; those in
-`OPTIONAL` take, in that order, from the room the required ones leave. To add one, write the function that builds its
-blocks, enter it in one of the two tables and in `ORDER`, and put its words into `prompts/summary_message.md`.
+`OPTIONAL` share, in that order, the space the required ones leave. To add one, write the function that builds its
+blocks, add it to one of the two tables and to `ORDER`, and put its text into `prompts/summary_message.md`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Folded files: outlines of the files the agent has read, which a summary takes along."""
+"""Outlines of the files the agent has read, attached to a summary."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Small questions over whatever is open: yes or no, one of a few names, a new name, what to do without a key."""
+"""Small dialogs over the current screen: yes or no, a choice from a list, a new name, no API key."""
 
 import re
 from collections.abc import Sequence

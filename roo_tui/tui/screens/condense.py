@@ -1,4 +1,4 @@
-"""Before a condense: what it would free, cost and save, and what each strategy would."""
+"""The condense preview and the comparison of strategies: what each would free, cost and save."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar

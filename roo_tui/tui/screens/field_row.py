@@ -1,4 +1,4 @@
-"""One setting as a part of the form: made from its `settings.Field`."""
+"""One setting in the form, built from its `settings.Field`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all full screens share: a title line, a body, a line of keys; Esc goes back."""
+"""The base of all full screens: a title line, a body and a line of keys; Esc goes back."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar

@@ -1,4 +1,4 @@
-"""Choose a point to go back to, see what would happen, and how far to go: conversation, files, or both."""
+"""The rewind screen: choose a rewind point, preview the change, and rewind the conversation, the files or both."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The settings as a form made from `settings.fields()`: a draft is edited, saved as a whole, or discarded."""
+"""The settings screen: a form built from `settings.fields()`. It edits a draft, which is saved whole or discarded."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace

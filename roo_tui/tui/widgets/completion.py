@@ -1,4 +1,4 @@
-"""What the prompt offers while a command or a file is typed."""
+"""The completion list, open while a command or a file is typed in the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

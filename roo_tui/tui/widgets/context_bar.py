@@ -1,4 +1,4 @@
-"""The context bar: how full the context window is, what is reserved, when it will condense, and a way to do it now."""
+"""The context bar: tokens used and reserved, the trigger, and a button to condense now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between conversation and prompt: the todo list, the open question, the queued messages."""
+"""The widgets above the prompt: the todo list, the open question and the queued messages."""
 
 from __future__ import annotations
 

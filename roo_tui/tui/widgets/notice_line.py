@@ -1,4 +1,4 @@
-"""The line between conversation and prompt: a rule, or a notice. It hides nothing."""
+"""The line between transcript and prompt: a rule, or a notice that covers nothing."""
 
 import textwrap
 from collections.abc import Sequence

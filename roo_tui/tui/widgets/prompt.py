@@ -1,4 +1,4 @@
-"""The prompt: one to ten lines, history at its edges, completion of commands and files."""
+"""The prompt: one to ten lines, with message history and completion of commands and files."""
 
 from __future__ import annotations
 

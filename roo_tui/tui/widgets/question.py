@@ -1,4 +1,4 @@
-"""A question of the model: options to pick by number, and a line for your own answer."""
+"""A question from the model: options to pick by number, and a line for the user's own answer."""
 
 from __future__ import annotations
 

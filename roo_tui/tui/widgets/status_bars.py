@@ -1,4 +1,4 @@
-"""The first and the last line of the chat: header and footer."""
+"""The header and the footer of the chat."""
 
 from __future__ import annotations
 

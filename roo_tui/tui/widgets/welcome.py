@@ -1,4 +1,4 @@
-"""What an empty task shows instead of a conversation: what to type, and the first keys to know."""
+"""The welcome text of an empty task: what to type, and the most important keys."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical

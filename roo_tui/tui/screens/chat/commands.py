@@ -1,4 +1,4 @@
-"""What the commands of the table do in the chat, and what the keys in the titles of rows do: functions by name."""
+"""The functions of the commands in the table, and of the keys in the titles of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands do on other screens: open one, wait for the decision, and ask the engine for it.
+"""Commands that open a screen: wait for the user's decision there, and pass it to the engine.
 
 Every screen is imported where it is opened. What the engine refuses is raised as `RooError`.
 """

@@ -1,4 +1,4 @@
-"""What the chat shows: transcript, open question, queue, prompt, header, context bar and footer."""
+"""The chat's widgets: transcript, open question, queue, prompt, header, context bar and footer."""
 
 from __future__ import annotations
 

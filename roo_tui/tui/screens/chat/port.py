@@ -1,4 +1,4 @@
-"""What a command may do with the chat."""
+"""The interface through which commands use the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat screen: transcript, open question, prompt, context bar. It shows; what keys do is in `commands`."""
+"""The chat screen: transcript, open question, prompt, context bar. `commands` holds what its keys do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else is worth a line: failures, checkpoints, folded rows, and what goes on right now."""
+"""Rows for failures, checkpoints, folded rows and the current activity."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What every kind of row is and is made of: a title that can be folded, a body of pieces, a bar of its speaker."""
+"""The parts of every row: a title that can be folded, a body of pieces, and the speaker's bar."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is said: your messages, the model's answers, its thinking."""
+"""Rows for the user's messages, the model's answers and its thinking."""
 
 from dataclasses import dataclass
 

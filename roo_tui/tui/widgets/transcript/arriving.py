@@ -1,4 +1,4 @@
-"""Words and output that arrive faster than they are drawn: kept until the next drawing takes them in."""
+"""Streamed text and output that is not drawn yet, kept until the next frame."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
-"""Where every row is: boxes one below the other, drawn only where they are looked at.
+"""The positions of all rows: boxes one below the other, drawn only when they come into view.
 
 A position is a `Spot`: a line of a piece of a box. It does not move when heights elsewhere turn out to differ from
-their estimates, which keeps the text still that the user reads.
+their estimates, so the text on the screen stays where it is.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What is laid over drawn lines: the selection, the pill that says that something is new below."""
+"""Marks over drawn lines: the selection, and the pill that announces new rows below."""
 
 from collections.abc import Sequence
 from itertools import islice

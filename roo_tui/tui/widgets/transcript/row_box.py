@@ -1,4 +1,4 @@
-"""One row in the transcript with what is known of its drawing: pieces, their heights, and the strips of those seen."""
+"""One row of the transcript with its drawing: its pieces, their heights, and the strips drawn so far."""
 
 from dataclasses import dataclass, field
 

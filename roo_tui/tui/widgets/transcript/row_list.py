@@ -1,4 +1,4 @@
-"""Which rows there are: kept by key, what is not in context folded into one line, blank lines between kinds of rows."""
+"""The rows by key: rows not in context folded into one line, blank lines between kinds of rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A scroll view over a row list: what is on the screen, where it stays, what of it is painted anew."""
+"""A scroll view over a row list: which lines are on the screen, and which of them are repainted."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""The transcript widget: rows and streams come in, and cursor, keys and mouse act on them."""
+"""The transcript widget: takes rows and streams, and handles cursor, keys and mouse."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What rows and views are drawn on: lines of styled spans, and how they become the strips of the screen."""
+"""Draw rows and views: lines of styled spans, and their conversion to the strips of the screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,8 @@
 """Source code as lines of styled spans, one line at a time.
 
-A line is coloured once, from the lexer's state at the end of the line before, and never again: a code fence of any
-length can be streamed, and a long file can be shown from anywhere, for the price of the new lines. What a lexer reads
-in one expression over many lines, the block comments of the C family, is followed here.
+A line is coloured once, from the lexer's state at the end of the line before, and never again: so
+streaming a code fence or showing a long file from anywhere costs only the new lines. Block comments of the C family,
+which a lexer reads as one expression over many lines, are handled here.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A command and what it printed."""
+"""Draw a command and its output."""
 
 from roo_tui.domain.views import CommandView
 from roo_tui.tui import strings

@@ -1,4 +1,4 @@
-"""A change to a file: side by side where there is room, else one column; with line numbers and colours."""
+"""Draw a diff: side by side if the row is wide enough, else in one column; with line numbers and colours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Markdown as pieces: each block of a text is drawn alone; a fence of code is coloured line by line."""
+"""Draw Markdown as pieces: each block on its own; a code fence is coloured line by line."""
 
 from __future__ import annotations
 

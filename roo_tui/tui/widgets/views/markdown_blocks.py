@@ -1,7 +1,7 @@
-"""Markdown split into blocks by its lines.
+"""Split Markdown into blocks, line by line.
 
-The split looks at one line after the other and never back, so a streamed text is split exactly like a whole one: what
-was drawn of a finished block is final. A list is one block an item.
+The split never looks back, so a streamed text is split exactly like a whole one, and the drawing of a finished block
+is final. In a list, each item is a block.
 """
 
 import re

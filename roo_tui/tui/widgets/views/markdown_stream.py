@@ -1,4 +1,4 @@
-"""Text that is still arriving, as pieces: what is finished is drawn once, only the open block is drawn again."""
+"""Draw Markdown that is still streaming: finished blocks once, the open block again for each change."""
 
 from roo_tui.plain_text import clean
 from roo_tui.tui.widgets.views.canvas import Blank, RowPiece, short_line

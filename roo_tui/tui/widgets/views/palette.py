@@ -1,4 +1,4 @@
-"""The colours of the transcript, taken from the theme's variables once per theme."""
+"""The colours of the transcript, read once per theme from its variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
