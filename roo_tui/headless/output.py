@@ -109,7 +109,7 @@ class TextOutput:
                 self._entries(entries)
             case RetryWaiting(what=what, attempt=attempt, of=of, seconds=seconds, reason=reason):
                 if seconds and self._retry != (what, attempt):
-                    self._note(f"{reason} Trying again in {seconds:g} s ({attempt} of {of}).")
+                    self._note(f"{reason} Retrying in {seconds:g} s ({attempt} of {of}).")
                 self._retry = (what, attempt)
             case CondenseStarted():
                 self._note("Condensing context…")

@@ -94,7 +94,7 @@ class ChooseScreen(ModalScreen[str]):
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Dismisses with true only for the first button; Esc is the second."""
+    """Dismisses with true for the first button, false for the second or Esc."""
 
     CSS_PATH = "pages.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,7 +16,7 @@ from roo_tui.tui import strings
 
 
 class FieldRow(Vertical):
-    """One setting: its name and value, a sentence, where the value comes from, and what is wrong with it."""
+    """One setting: its name, value, description, source and problem."""
 
     class Edited(Message):
         """The value was edited; `value` is valid unless `problem` says why not."""

@@ -35,7 +35,7 @@ class Page(Screen[Result], Generic[Result]):
         yield Static(self.KEYS_TEXT, classes="page-keys", markup=False)
 
     def body(self) -> Iterable[Widget]:
-        """Yield what stands between title and keys."""
+        """Yield the widgets between title and keys."""
         return ()
 
     @on(NoticeLine.Pressed)

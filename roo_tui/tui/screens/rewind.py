@@ -34,7 +34,7 @@ class RewindChoice:
 
 
 class RewindScreen(Page[RewindChoice | None]):
-    """Points newest first; the preview of the highlighted one beside or below them."""
+    """Rewind points, newest first, with a preview of the highlighted one beside or below them."""
 
     TITLE_TEXT = strings.REWIND_TITLE
     KEYS_TEXT = strings.REWIND_KEYS

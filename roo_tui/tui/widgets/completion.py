@@ -21,7 +21,7 @@ class Suggestion:
 
 
 class Completion(OptionList, can_focus=False):
-    """A list that the prompt steers; a click takes an item."""
+    """A list controlled by the prompt; a click takes an item."""
 
     DEFAULT_CSS = """
     Completion {
@@ -49,7 +49,7 @@ class Completion(OptionList, can_focus=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is offered."""
+        """Whether the list is open."""
         return self.has_class("-open")
 
     @property

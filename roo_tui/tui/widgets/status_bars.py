@@ -154,7 +154,7 @@ class KeyHint:
 class Footer(Widget):
     """One line; hints that do not fit are left out, the last ones first.
 
-    The spinner turns only while something works; it stands still while the user is asked something (`waiting`).
+    The spinner turns while a job runs, and stops while a question waits for the user (`waiting`).
     """
 
     DEFAULT_CSS = """

@@ -10,7 +10,7 @@ from roo_tui.tui import strings
 
 
 class Welcome(Vertical):
-    """A few quiet lines; `suggestion` is a task to try, empty for none."""
+    """The welcome lines; `suggestion` is a task to try, empty for none."""
 
     DEFAULT_CSS = """
     Welcome { height: 1fr; align: left middle; padding: 0 4; overflow: hidden; }

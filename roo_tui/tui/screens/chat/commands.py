@@ -23,7 +23,7 @@ def _opening(dialog: Callable[[ChatPort, str], Awaitable[None]]) -> Handler:
 
 
 def interrupt(chat: ChatPort, _: str) -> None:
-    """Close what is open, or stop what runs, or dismiss the notice."""
+    """Close what is open, else stop the running job, else dismiss the notice."""
     if chat.close_something():
         return
     if chat.engine is not None and chat.engine.cancel():

@@ -40,12 +40,12 @@ _KINDS: Mapping[type[AnyBody], RowKind[Any]] = {
 
 
 def kind_of(body: AnyBody) -> RowKind[Any]:
-    """Return what is known of the kind of a row."""
+    """Return the `RowKind` of a row."""
     return _KINDS[type(body)]
 
 
 def gap_between(before: AnyBody | None, body: AnyBody) -> int:
-    """Return the blank lines between two rows: one around what is spoken, none among one-line rows."""
+    """Return the blank lines between two rows: one around messages, none among one-line rows."""
     return 1 if before is not None and (kind_of(before).spoken or kind_of(body).spoken) else 0
 
 

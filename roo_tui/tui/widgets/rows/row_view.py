@@ -102,7 +102,7 @@ def _cells(spans: Sequence[Span]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row ready to be drawn: `title` is None for words that always show; `bar` is the style of the speaker's bar."""
+    """A row ready to be drawn: `title` is None for text that always shows; `bar` is the style of the speaker's bar."""
 
     title: Title | None
     body: list[RowPiece] = field(default_factory=list)
@@ -135,7 +135,7 @@ class RowKind(ABC, Generic[Body]):
 
     @abstractmethod
     def copy_text(self, body: Body, /) -> str:
-        """Return the text that is copied: the words as they came."""
+        """Return the text that is copied, unformatted."""
 
     def estimate(self, _body: Body, expanded: bool, _width: int, /) -> int:
         """Return roughly how many lines a row takes, without a close look at its text."""

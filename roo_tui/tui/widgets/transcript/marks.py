@@ -34,7 +34,7 @@ def with_pill(strip: Strip, width: int, palette: Palette) -> Strip:
 
 
 def with_selection(strip: Strip, number: int, selection: Selection, style: Style) -> Strip:
-    """Return a line with what is selected of it marked."""
+    """Return a line with its selected part marked."""
     span = selection.get_span(number)
     text = strip.text
     if span is None:

@@ -90,7 +90,7 @@ def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
 
 
 def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
-    """Run the loop of Pygments' `RegexLexer`, which keeps its state to itself."""
+    """Run the loop of Pygments' `RegexLexer`, which does not expose its state."""
     found: list[tuple[str, object]] = []
     stack, at = list(state), 0
     rules = states[stack[-1]]
@@ -219,7 +219,7 @@ def style_of(kind: object, palette: Palette) -> Style:
 
 @dataclass(slots=True, eq=False)
 class Code:
-    """Lines of one text in one language; colours are found from the top down, as far as they are asked for."""
+    """Lines of one text in one language, coloured from the top down as far as needed."""
 
     lines: Sequence[str]
     language: str
@@ -227,7 +227,7 @@ class Code:
     _lexer: LineLexer | None = None
 
     def spans(self, start: int, stop: int, palette: Palette) -> list[list[Span]]:
-        """Return the lines `start:stop` in colour; far below what was coloured so far, beginning afresh."""
+        """Return the lines `start:stop` in colour; far below the coloured lines, start afresh."""
         if start - len(self._tokens) > 4 * PIECE_LINES:
             fresh = LineLexer(self.language)
             return [_styled(fresh.tokens(line), palette) for line in self.lines[start:stop]]

@@ -124,7 +124,7 @@ class Palette:
 
 
 class _Parser:
-    """Reads colours out of theme variables; what a theme does not name falls back to its foreground."""
+    """Reads colours from theme variables; a colour the theme does not name falls back to its foreground."""
 
     def __init__(self, variables: Variables, background: Color, ansi: bool) -> None:
         self._variables = variables
