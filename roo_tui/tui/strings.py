@@ -211,7 +211,7 @@ FIND_OTHER_BRANCH = "That entry is on a branch that a rewind left; undo the rewi
 # rewind
 REWIND_TITLE = "Rewind"
 REWIND_EMPTY = "There is nothing to rewind to yet."
-REWIND_KIND = {"user": "message", "tool": "step", "condense": "condense", "answer": "answer"}
+REWIND_KIND = {"user": "message", "tool": "step", "condense": "condense"}
 REWIND_MESSAGES = ("Removes {count} message", "Removes {count} messages")
 REWIND_NO_MESSAGES = "Removes no messages"
 REWIND_WORDS_BACK = "The message returns to the prompt for editing."

@@ -140,7 +140,6 @@ _KIND_STYLES = {
     "user": "bold $text-primary",
     "tool": "$foreground-muted",
     "condense": "$text-warning",
-    "answer": "$foreground-muted",
 }
 
 
