@@ -63,9 +63,9 @@ def _complain(arguments: argparse.Namespace, sentence: str, code: "ExitCode") ->
 
     if getattr(arguments, "output", "text") != "text":
         from roo_tui.headless.as_json import encode
-        from roo_tui.headless.record import Record
+        from roo_tui.headless.run_result import RunResult
 
-        print(encode(Record(message=sentence, code=code).result()))
+        print(encode(RunResult(message=sentence, code=code).result()))
     print(f"roo-tui: {clean(sentence)}", file=sys.stderr)
     return code
 

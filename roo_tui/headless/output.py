@@ -21,7 +21,7 @@ from roo_tui.domain.markers import REDUCTIONS
 from roo_tui.domain.views import FailureRow, ReductionRow, Row, ToolRow
 from roo_tui.headless.as_json import encode, event_object
 from roo_tui.headless.exit_codes import ExitCode
-from roo_tui.headless.record import Record, final_answer
+from roo_tui.headless.run_result import RunResult, final_answer
 from roo_tui.plain_text import clean, one_line, plural
 
 RowsOf = Callable[[tuple[Entry, ...]], tuple[Row, ...]]
@@ -34,7 +34,7 @@ class Output(Protocol):
         """Print an event, if this kind of output shows it."""
         ...
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print how the run ended."""
         ...
 
@@ -59,7 +59,7 @@ class Json:
     def event(self, event: Event) -> None:
         """Print nothing yet."""
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
@@ -74,7 +74,7 @@ class StreamJson:
         """Print the event as one object."""
         print(encode(event_object(event)), file=self._out, flush=True)
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
@@ -118,7 +118,7 @@ class TextOutput:
             case Notice(text=text):
                 self._note(text)
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print why the run failed, unless that was printed already, and how to allow denied calls."""
         self._end_line()
         if record.message and record.message not in self._said:

@@ -5,7 +5,7 @@ appended).
 """
 
 from roo_tui.context.condense.attachments import receipt_block
-from roo_tui.context.condense.folded_files import outlines_of
+from roo_tui.context.condense.file_outlines import outlines_of
 from roo_tui.context.condense.marker import LOW_YIELD, swapped_in
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.request import prefix_hash

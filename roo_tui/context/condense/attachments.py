@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from roo_tui.context.condense.cut_point import Cut, standing_commands
-from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.condense.file_outlines import fold
 from roo_tui.context.condense.ledger import MOST_FILES, ledger, ledger_block
 from roo_tui.context.condense.receipt import open_items, receipt
 from roo_tui.context.history.log_facts import todos_of

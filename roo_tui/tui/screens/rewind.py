@@ -115,7 +115,7 @@ class RewindScreen(Page[RewindChoice | None]):
         self.dismiss(RewindChoice(preview.point.entry_id, how != "files", files, overwrite))
 
     async def _asks_to_overwrite(self, conflicts: Sequence[FileChange]) -> bool:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         names = "\n".join(f"  {one_line(change.path)}" for change in conflicts[:8])
         if len(conflicts) > 8:

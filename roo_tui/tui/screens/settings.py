@@ -169,7 +169,7 @@ class SettingsScreen(Page[Changes | None]):
 
     @work(exclusive=True, group="profile")
     async def _make_profile(self, values: Changes) -> None:
-        from roo_tui.tui.screens.ask import NameScreen
+        from roo_tui.tui.screens.small_dialogs import NameScreen
 
         name = await self.app.push_screen_wait(NameScreen(strings.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
         if name:
@@ -179,7 +179,7 @@ class SettingsScreen(Page[Changes | None]):
     @on(Button.Pressed, "#profile-delete")
     @work(exclusive=True, group="profile")
     async def _delete_profile(self) -> None:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         name = self._profile
         screen = ConfirmScreen(
@@ -238,7 +238,7 @@ class SettingsScreen(Page[Changes | None]):
     async def _leave(self) -> None:
         count = len(self._draft)
         if count:
-            from roo_tui.tui.screens.ask import ConfirmScreen
+            from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
             screen = ConfirmScreen(
                 strings.SETTINGS_DISCARD_TITLE,

@@ -126,7 +126,7 @@ async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[Non
     try:
         await change()
     except WouldOverwrite as refused:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         question = ConfirmScreen(
             strings.REWIND_CONFLICT_TITLE,
@@ -163,7 +163,7 @@ async def choose_profile(chat: ChatPort, name: str) -> None:
     """Use the named profile, or one chosen from a list."""
     engine = _ready(chat)
     if not name:
-        from roo_tui.tui.screens.ask import ChooseScreen
+        from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
         settings = engine.settings
         choices = [(profile.name, f"{profile.provider}  {profile.model}") for profile in settings.profiles.values()]
@@ -175,7 +175,7 @@ async def choose_profile(chat: ChatPort, name: str) -> None:
 
 async def choose_theme(chat: ChatPort, _: str) -> None:
     """Show another theme and remember it."""
-    from roo_tui.tui.screens.ask import ChooseScreen
+    from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
     current, *_others = chat.themes
     names = [(name, "") for name in sorted(chat.themes)]
@@ -226,7 +226,7 @@ async def show_notices(chat: ChatPort, _: str) -> None:
 
 async def offer_demo(chat: ChatPort, reason: str) -> None:
     """Say that there is no API key; start the demo or quit."""
-    from roo_tui.tui.screens.ask import NoKeyScreen
+    from roo_tui.tui.screens.small_dialogs import NoKeyScreen
 
     if await chat.ask(NoKeyScreen(reason)) == "demo":
         chat.start_demo()

@@ -16,10 +16,10 @@ from roo_tui.domain.views import (
     ToolRow,
     UserRow,
 )
+from roo_tui.tui.widgets.rows.messages import AnswerKind, ThinkingKind, UserKind
 from roo_tui.tui.widgets.rows.notes import CheckpointKind, FailureKind, FoldedKind, FoldedRow, StatusKind, StatusRow
 from roo_tui.tui.widgets.rows.reduction import ReductionKind
 from roo_tui.tui.widgets.rows.row_view import RowKind, RowView
-from roo_tui.tui.widgets.rows.spoken import AnswerKind, ThinkingKind, UserKind
 from roo_tui.tui.widgets.rows.tool import ToolKind
 
 __all__ = ["AnyBody", "FoldedRow", "RowView", "StatusRow", "copy_text", "gap_between", "kind_of"]

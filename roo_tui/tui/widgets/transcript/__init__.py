@@ -1,7 +1,7 @@
 """The transcript: every row of a conversation. Only rows on the screen are drawn.
 
 The chat uses `widget`; `view` scrolls and paints. `row_list` holds the rows, `layout` their positions, `row_box` the
-drawing of one row, `arriving` streamed text that is not drawn yet, `marks` the selection and the “new below” pill.
+drawing of one row, `stream_buffer` streamed text that is not drawn yet, `marks` the selection and the “new below” pill.
 `widgets.rows` and `widgets.views` say what a row looks like.
 """
 

@@ -15,10 +15,10 @@ from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
 from roo_tui.tui import strings
 from roo_tui.tui.widgets.rows import StatusRow
-from roo_tui.tui.widgets.transcript.arriving import Arriving
 from roo_tui.tui.widgets.transcript.layout import PlacedLine
 from roo_tui.tui.widgets.transcript.row_box import RowBox
 from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY
+from roo_tui.tui.widgets.transcript.stream_buffer import StreamBuffer
 from roo_tui.tui.widgets.transcript.view import RowListView
 from roo_tui.tui.widgets.views.markdown import warm_up
 
@@ -65,7 +65,7 @@ class TranscriptView(RowListView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._arriving = Arriving(self._list)
+        self._stream_buffer = StreamBuffer(self._list)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
         self._frame_cost = 0.0
@@ -96,7 +96,7 @@ class TranscriptView(RowListView, can_focus=True):
         first = next(self._list.rows(), None)
         if first is None or not rows or (first.key, first.body) != (rows[0].key, rows[0].body):
             self._list.begin_anew()
-            self._arriving.clear()
+            self._stream_buffer.clear()
             self._follow, self._top, self.selected_key = True, None, ""
         self._list.set_rows(rows)
         self._changed()
@@ -151,27 +151,27 @@ class TranscriptView(RowListView, can_focus=True):
 
     def stream_open(self, key: str, body: AnswerRow | ThinkingRow | None = None) -> None:
         """Open a row for streamed text; an existing row with that key continues."""
-        self._arriving.open(key, body or AnswerRow(""))
+        self._stream_buffer.open(key, body or AnswerRow(""))
         if not self._follow:
             self.behind = True
         self._request_frame()
 
     def stream_text(self, key: str, text: str) -> None:
         """Add text to an open row; it is drawn at most 15 times a second."""
-        if not self._arriving.is_open(key):
+        if not self._stream_buffer.is_open(key):
             self.stream_open(key)
-        self._arriving.add(key, text)
+        self._stream_buffer.add(key, text)
         self._request_frame()
 
     def stream_close(self, key: str) -> None:
         """Close a complete row; its text stays as drawn."""
-        if self._arriving.is_open(key):
-            self._arriving.close(key)
+        if self._stream_buffer.is_open(key):
+            self._stream_buffer.close(key)
             self._changed()
 
     def append_output(self, key: str, text: str) -> None:
         """Add output of a running command; its last lines show below its title."""
-        self._arriving.add_output(key, text)
+        self._stream_buffer.add_output(key, text)
         self._request_frame()
 
     def _request_frame(self) -> None:
@@ -183,13 +183,13 @@ class TranscriptView(RowListView, can_focus=True):
     def _frame(self) -> None:
         started = perf_counter()
         self._frame_timer = None
-        if not self._follow and self._arriving.waits:
+        if not self._follow and self._stream_buffer.waits:
             self.behind = True
-        self._arriving.take()
+        self._stream_buffer.take()
         self._flush()
         self._frame_cost = perf_counter() - started
         self._frame_end = monotonic()
-        if self._arriving.waits:
+        if self._stream_buffer.waits:
             self._request_frame()
 
     # folding, cursor, copies

@@ -13,7 +13,7 @@ from roo_tui.headless.exit_codes import ExitCode, code_of
 
 
 @dataclass(slots=True)
-class Record:
+class RunResult:
     """The run so far. `answer` is the text of the last answer; `cost_usd` is None if the model's price is unknown."""
 
     task_id: str = ""

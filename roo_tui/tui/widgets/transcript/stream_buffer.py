@@ -11,7 +11,7 @@ _FRAME_CHARACTERS = 30_000
 """Characters of a stream that one drawing takes in; more than arrive in a second of any model."""
 
 
-class Arriving:
+class StreamBuffer:
     """The open streams of a row list, and what its running commands print."""
 
     def __init__(self, row_list: RowList) -> None:
