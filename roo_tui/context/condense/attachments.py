@@ -115,7 +115,7 @@ async def attach(
     services: ReductionServices,
     options: ContextOptions,
 ) -> Attached:
-    """Return everything that stands behind the answer; `raw_hidden` are the raw tokens that the summary hides."""
+    """Return everything that follows the answer; `raw_hidden` are the raw tokens that the summary hides."""
     counter, kept = services.counter, required_blocks(required)
 
     def begin() -> Source:

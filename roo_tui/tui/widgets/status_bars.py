@@ -144,7 +144,7 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 @dataclass(frozen=True, slots=True)
 class KeyHint:
-    """A key of the footer: the command it stands for, how the key is written, its word."""
+    """A key in the footer: its command, how the key is written, and its label."""
 
     command: str
     key: str

@@ -27,7 +27,7 @@ class FailureKind(RowKind[FailureRow]):
         pieces: list[RowPiece] = []
         if expanded:
             pieces.append(Plain(fit(body.message, 20_000), "text", indent=2))
-            # What can be copied begins with the message, which stands above already.
+            # The details begin with the message, which is already shown above.
             if rest := body.body.removeprefix(body.message).strip("\n"):
                 pieces += output_pieces(fit(rest))
         return RowView(Title(parts, hints=_ways_out(body)), pieces, foldable=True, expanded=expanded)

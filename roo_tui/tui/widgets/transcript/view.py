@@ -101,7 +101,7 @@ class RowListView(ScrollView):
             self.call_later(self._flush)
 
     def on_resize(self) -> None:
-        """Lay out anew in the new size."""
+        """Lay out again in the new size."""
         self._flush()
 
     def notify_style_update(self) -> None:
@@ -223,7 +223,7 @@ class RowListView(ScrollView):
         self._flush()
 
     def _scroll_by(self, lines: int) -> None:
-        """Move by lines as they are drawn, whatever was estimated."""
+        """Move by drawn lines, not by estimated ones."""
         if self._top is None or not lines or not self._list.layout.valid(self._top):
             return
         if lines > 0 and self._at_end():

@@ -64,7 +64,7 @@ class LineLexer:
         return (*found, *tokens) if opening < 0 else (*found, *tokens, (rest[opening:], _comment()))
 
     def _opens_comment(self, text: str) -> int:
-        """Return where a comment begins that goes on after this line, -1 if none does."""
+        """Return where a comment begins that continues after this line, -1 if none does."""
         if self._language not in _BLOCK_COMMENTS or self._state != ("root",):
             return -1
         opening = text.rfind("/*")

@@ -90,7 +90,7 @@ class _List:
 
 @dataclass(slots=True)
 class _Drawing:
-    """Draws the tokens of markdown-it. `_first` and `_rest` are what goes before the next line and those after it."""
+    """Draws the tokens of markdown-it. `_first` and `_rest` are the prefixes of the next line and of those after it."""
 
     canvas: Canvas
     _lines: list[Line] = field(default_factory=list)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 BLOCK_LIMIT = 12_000
-"""Characters after which a block that goes on and on is drawn in parts."""
+"""Characters after which a long block is drawn in parts."""
 _FENCE = re.compile(r"^( {0,3})(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)")
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _FIRST_ITEM = re.compile(r"^ {0,3}(?:[-*+]|1[.)])\s+\S")
