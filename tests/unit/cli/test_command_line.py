@@ -8,6 +8,8 @@ import pytest
 from roo_tui import __version__, cli, paths
 from roo_tui.arguments import COMMANDS, command_parser, main_parser, split_command
 from roo_tui.headless.exit_codes import MEANING
+from roo_tui.llm.providers import PROVIDERS, Provider
+from roo_tui.settings import Profile, Settings
 
 
 def parsed(*words: str):
@@ -122,6 +124,16 @@ def test_a_prompt_without_a_key_ends_with_code_3(capsys: pytest.CaptureFixture[s
     assert "ANTHROPIC_API_KEY" in captured.err
     assert cli.main([str(tmp_path), "-p", "hello", "--output", "json"]) == 3
     assert '"exit_code": 3' in capsys.readouterr().out
+
+
+def test_a_provider_without_keys_needs_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PROVIDERS, "local", Provider("no.module"))
+    local = Settings(profiles={"default": Profile("default", provider="local")})
+    monkeypatch.setattr(cli, "_settings", lambda *_, **__: local)
+    assert cli.main(["doctor"]) == 0
+    assert "local needs none" in capsys.readouterr().out
 
 
 def test_an_unknown_profile_ends_with_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
