@@ -188,8 +188,11 @@ def _probes(settings: "Settings") -> "Mapping[str, Probe]":
 
     def key() -> str:
         """Look for the API key of the active profile."""
+        from roo_tui.settings import needs_key
+
         _require_key(settings, demo=False)
-        return f"found for {settings.active.provider}"
+        provider = settings.active.provider
+        return f"found for {provider}" if needs_key(provider) else f"{provider} needs none"
 
     def vocabulary() -> str:
         """Count the tokens of a word."""
@@ -252,10 +255,10 @@ def _settings(arguments: argparse.Namespace, workspace: Path | None, *, strict: 
 
 
 def _require_key(settings: "Settings", *, demo: bool) -> None:
-    from roo_tui.settings import find_key, missing_key
+    from roo_tui.settings import find_key, missing_key, needs_key
 
     provider = settings.active.provider
-    if not demo and provider != "demo" and not find_key(provider):
+    if not demo and needs_key(provider) and not find_key(provider):
         raise missing_key(provider)
 
 
