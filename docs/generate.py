@@ -29,9 +29,9 @@ SECTION_TITLES = {
 PROMPTS = {
     "condense": "asks for the summary of a conversation; tool calls written out as text",
     "condense_staged": "asks for notes on the parts of a history too long for one request, and merges them",
-    "environment_details": "what goes with each message: time, changed files, running commands, todo list",
+    "environment_details": "what is attached to each user message: time, changed files, running commands, todo list",
     "headless": "answers to approvals and questions when there is no screen",
-    "history": "stands in the conversation for messages and results that are not there",
+    "history": "placeholders for hidden messages and missing results",
     "ledger": "the lines of the facts attached to a summary: files, last test command, todo list",
     "outline_summary": "the summary made from the log without a model",
     "receipt": "the lines of what the log knows and the summary does not mention",
