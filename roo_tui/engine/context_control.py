@@ -151,14 +151,16 @@ class ContextControl:
     def _decide(self) -> Decision:
         return decide(self._gauge.tokens, self._gauge.limits())
 
-    async def force(self, overflow: Overflow, tools: tuple[ToolSpec, ...]) -> None:
-        """Reduce because the provider refused the request as too long, whatever the local count says.
+    async def force(self, overflow: Overflow, raw: int, tools: tuple[ToolSpec, ...]) -> None:
+        """Reduce because the provider refused a request of `raw` tokens as too long, whatever the local count says.
 
         Raises:
             ContextFull: nothing could be freed.
         """
         if overflow.window:
             self._gauge.learn_window(overflow.window)
+        if overflow.prompt_tokens:
+            await self._gauge.correct(raw, overflow.prompt_tokens)
         before = self._gauge.tokens
         await self._reduce("forced", tools)
         if self._gauge.tokens >= before:
@@ -293,7 +295,7 @@ class ContextControl:
         await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
-            self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
+            self._runtime.learned.of(info).wrote_summary(marker.figures.usage.output_tokens)
 
     def _warn(self, text: str) -> None:
         self._task.emit(Notice(self._task.id, "warning", text))
