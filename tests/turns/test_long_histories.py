@@ -62,10 +62,9 @@ class StrictModel(ScriptedModel):
 
     def __init__(self, factor: float, window: int) -> None:
         super().__init__(["Going on."] * 9, replace(SCRIPTED, window=window), condense_answer)
-        self.window, self.factor, self.sent = window, factor, []
-        self.tokens = lambda request: round(
-            factor * COUNTER.count_request(request.system, request.tools, request.messages)
-        )
+        self.window, count = window, COUNTER.count_request
+        self.sent: list[int] = []
+        self.tokens = lambda request: round(factor * count(request.system, request.tools, request.messages))
 
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         tokens = self.tokens(request)
