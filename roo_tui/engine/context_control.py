@@ -20,7 +20,7 @@ from roo_tui.context import (
     reduce,
     slide_window,
 )
-from roo_tui.context.condense import condense, receipt_block
+from roo_tui.context.condense import receipt_block
 from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
@@ -119,16 +119,16 @@ class ContextControl:
         services = reduction_services_of(self._runtime, self._task, new_id())
         self._background.start(self._condense_paid(given, services), path)
 
-    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> Condense | None:
-        """Condense; if that fails, record only its cost and return None.
+    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> tuple[Body, ...] | None:
+        """Run the chosen strategy; if that fails, record only its cost and return None.
 
         The automatic condense at the trigger reports the failure.
         """
         done = False
         try:
-            marker = await condense(given, services, self._runtime.settings.context)
+            bodies = await self._strategies.run(given, services, self._runtime.settings.context)
             done = True
-            return marker
+            return bodies
         except RooError as error:
             log.info("background condense failed: %s", error)
             return None
@@ -142,9 +142,9 @@ class ContextControl:
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
         end = _End("cancelled")
         try:
-            marker = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
-            end = await self._apply((marker,)) if marker else _End("refused")
-            return marker is not None
+            bodies = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
+            end = await self._apply(bodies) if bodies else _End("refused")
+            return bodies is not None
         finally:
             task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 
