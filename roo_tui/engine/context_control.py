@@ -221,10 +221,10 @@ class ContextControl:
         await self._task.record(UserMessage((block,), source="engine"), note)
         await self._gauge.refresh()
 
-    async def toggle(self, toggle: Toggle) -> None:
-        """Undo or redo a marker; automatic condensing then waits for new content."""
+    async def toggle(self, *toggles: Toggle) -> None:
+        """Undo or redo markers in one commit; automatic condensing then waits for new content."""
         await self._background.drop()
-        await self._task.record(toggle)
+        await self._task.record(*toggles)
         self._guards.wait_for_new_content(self._task.log.path())
         self._task.emit(ViewChanged(self._task.id, "toggle"))
         await self._gauge.refresh()
