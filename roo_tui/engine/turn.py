@@ -74,7 +74,7 @@ class Turn:
                 if overflow is None or not overflow.believed or forced == MAX_FORCED_REDUCTIONS:
                     raise
                 forced += 1
-                await self._context.force(overflow, tools)
+                await self._context.force(overflow, raw, tools)
                 continue
             assert isinstance(entry.body, AssistantMessage)
             self._gauge.learn(raw, entry.body)
