@@ -46,12 +46,16 @@ def is_condense_request(request: Request) -> bool:
 
 def next_position(request: Request) -> DemoPosition:
     """Return where the script continues: at its next step, or at a task the newest message asks for."""
-    task, step, text = "", 0, ""
+    task, step, text, said = "", 0, "", None
     for message in request.messages:
         if message.role == "assistant":
-            task, step = _said(message) or (task, step)
+            said = _said(message)
+            task, step = said or (task, step)
             text = ""
         else:
+            if said and any(isinstance(block, ToolResult) and block.is_error for block in message.blocks):
+                step -= 1  # a step that was denied or failed is tried again
+            said = None
             task, step = _noted(message) or (task, step)
             text = typed_text(message) or text
     if text:

@@ -211,6 +211,15 @@ async def test_a_denied_change_ends_the_task_with_what_came_back() -> None:
     assert "The user denied this call" in talk.last_words()
 
 
+async def test_a_denied_step_is_tried_again_when_asked_to_continue_as_the_demo_says() -> None:
+    talk = Talk(FAILING, PASSING)
+    talk.denied = {"execute_command"}
+    assert (await talk.say("fix it"))[-1] == "execute_command"
+    assert "try the same step again" in talk.last_words()
+    talk.denied = set()
+    assert (await talk.say("continue", 1))[-1] == "execute_command"
+
+
 async def test_a_repair_that_does_not_help_is_told() -> None:
     talk = Talk(FAILING, FAILING)
     await talk.say("fix it")
