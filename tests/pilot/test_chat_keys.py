@@ -522,6 +522,14 @@ async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
         assert screen.called("redo") == [(None,)]
 
 
+async def test_after_f8_no_notice_offers_what_was_just_undone() -> None:
+    async with started() as screen:
+        screen.chat.tell(strings.REWOUND)
+        await screen.until(strings.REWOUND)
+        await screen.press("f8")
+        assert strings.REWOUND not in screen.text()
+
+
 async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:
     engine = ScriptedEngine()
     engine.refuse["undo"] = WouldOverwrite("You changed src/[mine].py since the last step.")

@@ -123,6 +123,7 @@ async def redo(chat: ChatPort, _: str) -> None:
 
 async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
     """Make a change; files that the user changed are overwritten only after a question."""
+    chat.let_go_notice()
     try:
         await change()
     except WouldOverwrite as refused:

@@ -61,6 +61,10 @@ class ChatPort(Protocol):
         """Take away the notice that is shown."""
         ...
 
+    def let_go_notice(self) -> None:
+        """Take away passing information that no longer holds."""
+        ...
+
     def focus_prompt(self) -> None:
         """Let the user type."""
         ...

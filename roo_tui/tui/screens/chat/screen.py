@@ -205,6 +205,10 @@ class ChatScreen(ChatDisplay):
         """Take away the notice that is shown."""
         self.notices.dismiss()
 
+    def let_go_notice(self) -> None:
+        """Take away passing information that no longer holds."""
+        self.notices.let_go()
+
     def focus_prompt(self) -> None:
         """Let the user type."""
         self.prompt.area.focus()
