@@ -49,6 +49,12 @@ def _entry(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def _words(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("there are no words in it")
+    return text
+
+
 class _Help(argparse.Action):
     """Prints the help, which ends with the exit codes; they are imported only here."""
 
@@ -96,7 +102,7 @@ def main_parser() -> argparse.ArgumentParser:
     )
     which.add_argument("--resume", metavar="ID", help="continue this task (a unique beginning of its id is enough)")
     parser.add_argument("--auto-approve", action="store_true", help="approve calls without asking")
-    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="do this without a screen, then exit")
+    parser.add_argument("-p", "--prompt", metavar="PROMPT", type=_words, help="do this without a screen, then exit")
     parser.add_argument(
         "--output", choices=("text", "json", "stream-json"), default="text", help="what -p prints (default: text)"
     )

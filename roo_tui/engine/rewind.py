@@ -64,7 +64,7 @@ class Rewinder:
         reason = self._why_no_files(point.tree)
         if reason:
             return RewindPreview(point, messages, files_possible=False, note=reason)
-        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._checkpointing.last_tree())
+        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._known_tree())
         return RewindPreview(point, messages, files, skipped)
 
     async def rewind(self, entry_id: EntryId, *, conversation: bool, files: bool, overwrite: bool) -> None:
@@ -133,11 +133,23 @@ class Rewinder:
         task.emit(ViewChanged(task.id, "rewind"))
 
     async def _refuse_conflicts(self, tree: str, overwrite: bool) -> None:
-        files, _ = await self._runtime.checkpoints.preview(tree, self._checkpointing.last_tree())
+        files, _ = await self._runtime.checkpoints.preview(tree, self._known_tree())
         conflicts = [change.path for change in files if change.conflict]
         if conflicts and not overwrite:
             named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
             raise WouldOverwrite(f"You changed {named} since the last step. This would overwrite your changes.")
+
+    def _known_tree(self) -> str:
+        """Return the git tree of the files as roo-tui last saw or left them, "" if it never did.
+
+        Whatever differs from it is the user's own change.
+        """
+        path = self._task.log.path()
+        seen = next((entry for entry in reversed(path) if isinstance(entry.body, Checkpoint)), None)
+        moved = next((move for move in reversed(self._task.moves) if move.files_after), None)
+        if moved is not None and (seen is None or moved.at_ms >= seen.at_ms):
+            return moved.files_after
+        return self._checkpointing.last_tree()
 
     def _why_no_files(self, tree: str) -> str:
         if reason := self._runtime.checkpoints.available():

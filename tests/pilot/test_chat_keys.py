@@ -522,6 +522,14 @@ async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
         assert screen.called("redo") == [(None,)]
 
 
+async def test_after_f8_no_notice_offers_what_was_just_undone() -> None:
+    async with started() as screen:
+        screen.chat.tell(strings.REWOUND)
+        await screen.until(strings.REWOUND)
+        await screen.press("f8")
+        assert strings.REWOUND not in screen.text()
+
+
 async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:
     engine = ScriptedEngine()
     engine.refuse["undo"] = WouldOverwrite("You changed src/[mine].py since the last step.")
@@ -641,8 +649,42 @@ async def test_the_demo_suggests_a_task_that_a_key_puts_into_the_prompt(key: str
         assert strings.WELCOME_DEMO.format(task=strings.DEMO_TASK) in screen.text()
         await screen.press(key)
         assert screen.prompt == strings.DEMO_TASK
+        assert screen.text(screen.chat.prompt.area) == strings.DEMO_TASK  # once, not with a ghost of it behind
         await screen.press("enter")
         assert screen.called("submit") == [(strings.DEMO_TASK,)]
+
+
+async def test_the_suggested_task_is_still_there_after_something_was_typed_and_removed() -> None:
+    engine = ScriptedEngine()
+    engine.set_header(demo=True)
+    async with started(engine) as screen:
+        await screen.type("no")
+        await screen.press("backspace", "backspace", "tab")
+        assert screen.prompt == strings.DEMO_TASK
+
+
+async def test_a_list_of_commands_goes_away_with_the_slash_that_opened_it() -> None:
+    async with started() as screen:
+        await screen.type("/")
+        assert "/condense" in screen.text()
+        await screen.press("backspace")
+        assert "/condense" not in screen.text()
+
+
+async def test_keys_that_arrive_in_one_burst_act_in_the_order_they_were_pressed() -> None:
+    """As over a slow line, or while the app is busy."""
+    async with started() as screen:
+        await screen.burst("a", "b", "c", "backspace", "d", "left", "x")
+        assert screen.prompt == "abxd"
+        await screen.burst("end", "enter", "n", "e", "x", "t")
+        assert screen.called("submit") == [("abxd",)]
+        assert screen.prompt == "next"
+
+
+async def test_a_command_typed_in_one_burst_with_enter_is_completed_as_if_typed_slowly() -> None:
+    async with started() as screen:
+        await screen.burst("/", "c", "o", "n", "t", "e", "enter")
+        assert screen.prompt.strip() == "/context"
 
 
 async def test_ctrl_c_copies_what_is_selected_in_the_prompt() -> None:

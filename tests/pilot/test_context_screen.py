@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from textual.widgets import OptionList
+
 from tests.support.demo_app import demo_app
 
 
@@ -15,6 +17,8 @@ async def test_x_pins_an_entry_of_the_task_and_t_compares_what_is_stored(tmp_pat
 
         await screen.press("f5")
         await screen.sees("Entries, oldest first")
+        entries = screen.app.screen.query_one(OptionList)
+        await screen.until(lambda: entries.max_scroll_y and entries.scroll_y == entries.max_scroll_y, "the highlight")
         await screen.press("home", "x")
         await screen.sees("pinned: 1")
         (entry_id,) = screen.engine.read.pinned()

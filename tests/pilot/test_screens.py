@@ -388,6 +388,16 @@ async def test_find_shows_where_hits_are_and_enter_goes_to_those_on_the_path() -
         assert strings.FIND_NOTHING in screen.text()
 
 
+async def test_find_shows_the_word_it_found_also_where_that_comes_late_in_the_text() -> None:
+    engine = engine_with_context()
+    late = "a long way before it comes, " * 5 + "the needle and what follows it " + "and so on " * 20
+    engine.read.found = (FoundEntry(TASK, 3, "the agent", late),)
+    async with started(engine, size=(80, 24)) as screen:
+        await screen.type("/find needle")
+        await screen.press("enter")
+        assert "the needle and what follows it" in screen.text()
+
+
 async def click_in_form(screen: Started, selector: str) -> None:
     screen.app.screen.query_one(selector).scroll_visible(animate=False)
     await screen.settle()

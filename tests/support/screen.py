@@ -67,6 +67,12 @@ class Started:
         await self.pilot.press(*keys)
         await self.settle()
 
+    async def burst(self, *keys: str) -> None:
+        """Press keys that all arrive before the first of them is handled."""
+        for key in keys:
+            self.app.post_message(Key(_character_to_key(key) if len(key) == 1 else key, key if len(key) == 1 else None))
+        await self.settle()
+
     async def settle(self) -> None:
         """Let events, workers and messages come to rest."""
         for _ in range(3):

@@ -6,7 +6,7 @@ import pytest
 
 from roo_tui.domain.blocks import Text, Thinking, tool_results
 from roo_tui.domain.entries import CallStarted, Checkpoint, UserMessage
-from roo_tui.domain.errors import ModelError
+from roo_tui.domain.errors import ModelError, WouldOverwrite
 from roo_tui.domain.events import BlockStarted, BlockText, EntriesAppended, RetryWaiting, ToolOutput, TurnEnded
 from roo_tui.domain.markers import Condense, CondenseFailed, Truncation
 from roo_tui.domain.views import AnswerRow, FailureRow, ReductionRow, ToolRow, UserRow
@@ -265,6 +265,23 @@ async def test_rewind_restores_conversation_and_files_and_can_be_undone(workspac
         await engine.undo()
         assert (workspace / "a.txt").read_text() == "new\n"
         assert len([row for row in await engine.read.rows() if isinstance(row.body, UserRow)]) == 2
+
+
+async def test_files_that_a_rewind_restored_are_not_taken_for_changes_of_the_users_own(workspace: Path) -> None:
+    model = ScriptedModel([call("write_to_file", "c1", path="a.txt", content="new\n"), "Written."])
+    async with engine_on(workspace, model) as (engine, recorder):
+        await recorder.turn("hello")
+        (point,) = [point for point in await engine.read.rewind_points() if point.kind == "user"]
+        await engine.rewind(point.entry_id, conversation=False, files=True)
+        assert (workspace / "a.txt").read_text() == "one\ntwo\n"
+        await engine.undo()
+        assert (workspace / "a.txt").read_text() == "new\n"
+        await engine.redo()
+        assert (workspace / "a.txt").read_text() == "one\ntwo\n"
+        (workspace / "a.txt").write_text("mine\n")
+        with pytest.raises(WouldOverwrite, match=r"a\.txt"):
+            await engine.undo()
+        assert (workspace / "a.txt").read_text() == "mine\n"
 
 
 async def test_a_file_over_ten_megabytes_is_named_as_not_restorable_and_one_just_under_is_restored(

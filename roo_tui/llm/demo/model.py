@@ -22,7 +22,7 @@ from roo_tui.llm.demo.position import (
     is_condense_request,
     next_position,
     note,
-    position_to_summarise,
+    position_so_far,
     typed_text,
 )
 from roo_tui.llm.demo.script import GOALS, NOT_SCRIPTED, TASKS, DemoReply, stopped_by
@@ -110,7 +110,7 @@ def reply_to(request: Request) -> DemoReply:
 
 def _summary(request: Request) -> str:
     """Return a summary in nine sections, filled with what the conversation holds."""
-    position = position_to_summarise(request)
+    position = position_so_far(request)
     steps = TASKS.get(position.task, ())
     done = [step.note for step in steps[: position.step]]
     coming = steps[position.step] if position.step < len(steps) else None

@@ -6,7 +6,7 @@ leaves in its summaries, so that it is also right after a rewind, a resume, a co
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roo_tui.domain.blocks import Message, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.requests import Request
@@ -46,29 +46,37 @@ def is_condense_request(request: Request) -> bool:
 
 def next_position(request: Request) -> DemoPosition:
     """Return where the script continues: at its next step, or at a task the newest message asks for."""
-    task, step, text = "", 0, ""
+    done, text = position_so_far(request), ""
+    for message in request.messages:
+        text = "" if message.role == "assistant" else typed_text(message) or text
+    if text:
+        return _chosen(text, done)
+    results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
+    failed = next((result_text(result) for result in results if result.is_error), "")
+    return replace(done, failed=failed)
+
+
+def position_so_far(request: Request) -> DemoPosition:
+    """Return how far the script has come in a conversation; a step that was denied or failed is not done."""
+    position, said = DemoPosition(), False
     for message in request.messages:
         if message.role == "assistant":
-            task, step = _said(message) or (task, step)
-            text = ""
-        else:
-            task, step = _noted(message) or (task, step)
-            text = typed_text(message) or text
-    if text:
-        return _chosen(text, task, step)
-    results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
-    texts = [result_text(result) for result in results]
-    errors = [text for result, text in zip(results, texts, strict=True) if result.is_error]
-    return DemoPosition(task, step, "\n".join(texts), errors[0] if errors else "")
+            found = _said(message)
+            said = found is not None
+            position = DemoPosition(*found) if found else position
+        elif found := _noted(message):
+            position, said = DemoPosition(*found), False
+        elif said:
+            back = any(map(_is_error, message.blocks))
+            results = "\n".join(result_text(block) for block in message.blocks if isinstance(block, ToolResult))
+            position, said = DemoPosition(position.task, position.step - back, results), False
+    return position
 
 
-def position_to_summarise(request: Request) -> DemoPosition:
-    """Return how far the script had come in a conversation that a summary is asked for."""
-    task, step = "", 0
-    for message in request.messages:
-        found = _said(message) if message.role == "assistant" else _noted(message)
-        task, step = found or (task, step)
-    return DemoPosition(task, step)
+def _is_error(block: object) -> bool:
+    if isinstance(block, ToolResult):
+        return block.is_error
+    return isinstance(block, Text) and block.text.startswith("[Tool Result (Error)]")
 
 
 def note(position: DemoPosition) -> str:
@@ -87,13 +95,13 @@ def _typed_in(block: object) -> str:
     return _TAGGED.sub("", block.text).strip()
 
 
-def _chosen(text: str, task: str, step: int) -> DemoPosition:
-    if task and _GO_ON.match(text):
-        return DemoPosition(task, step)
+def _chosen(text: str, done: DemoPosition) -> DemoPosition:
+    if done.task and _GO_ON.match(text):
+        return done
     for pattern, topic in _TOPICS:
         if pattern.search(text):
             return DemoPosition(topic)
-    return DemoPosition("" if task else "fix")
+    return DemoPosition("" if done.task else "fix")
 
 
 def _said(message: Message) -> tuple[str, int] | None:

@@ -78,6 +78,7 @@ class ContextScreen(Page[Choice | None]):
         entries.clear_options()
         entries.add_options(Option(self._entry(share)) for share in self._entries)
         entries.highlighted = len(self._entries) - 1 if at is None else at
+        entries.call_after_refresh(entries.scroll_to_highlight)  # the list has no height before
         self._show_pins()
 
     def _kinds(self, width: int) -> list[Content]:

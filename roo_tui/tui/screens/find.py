@@ -1,5 +1,6 @@
 """The find screen: search the whole task, including hidden entries and other branches."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
 
@@ -19,6 +20,8 @@ from roo_tui.tui.screens.page import Page
 
 Search = Callable[[str], Awaitable[tuple[FoundEntry, ...]]]
 
+_BESIDE_THE_TEXT = 12
+_BEFORE_THE_HIT = 20
 _STYLES = {"context": "$text-success", "hidden": "$foreground-muted", "branch": "$text-warning"}
 
 
@@ -62,7 +65,8 @@ class FindScreen(Page[FoundEntry | None]):
             return
         options, nothing = self.query_one("#found", OptionList), self.query_one("#nothing", Static)
         options.clear_options()
-        options.add_options(Option(_found_lines(found)) for found in self._found)
+        width = self.size.width - _BESIDE_THE_TEXT
+        options.add_options(Option(_found_lines(found, query, width)) for found in self._found)
         options.display = bool(self._found)
         nothing.display = not self._found
         nothing.update(strings.FIND_NOTHING if query else strings.FIND_HINT)
@@ -86,11 +90,26 @@ class FindScreen(Page[FoundEntry | None]):
             options.highlighted = min(max(0, options.highlighted + steps), len(self._found) - 1)
 
 
-def _found_lines(found: FoundEntry) -> Content:
+def _found_lines(found: FoundEntry, query: str, width: int) -> Content:
     where = "branch" if not found.on_path else "context" if found.in_context else "hidden"
     title = Content.assemble(
         (f"{entry_ref(found.entry_id):<6}", "$text-accent"),
         (f"{strings.FIND_WHERE[where]:<13} ", _STYLES[where]),
         one_line(found.title, 300),
     )
-    return Content.assemble(title, "\n      ", (one_line(found.excerpt, 400), "$foreground-muted"))
+    excerpt = _from_the_hit(one_line(found.excerpt, 400), query, width)
+    return Content.assemble(title, "\n      ", (excerpt, "$foreground-muted"))
+
+
+def _from_the_hit(text: str, query: str, width: int) -> str:
+    """Return the text, without its beginning if the first hit would stand beyond `width` characters.
+
+    Words match by their stem, so the last letters of a word may differ.
+    """
+    stems = (word[: max(4, len(word) - 3)] for word in re.findall(r"\w+", query))
+    hits = [hit for stem in stems if (hit := re.search(re.escape(stem), text, re.IGNORECASE))]
+    first = min(hits, key=lambda hit: hit.start(), default=None)
+    if first is None or first.end() <= width - _BEFORE_THE_HIT:
+        return text
+    start = text.find(" ", first.start() - _BEFORE_THE_HIT, first.start()) + 1
+    return f"… {text[start or first.start() :]}"

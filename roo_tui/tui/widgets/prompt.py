@@ -44,19 +44,12 @@ class PromptArea(TextArea):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", show=False)]
 
-    class Key(Message):
-        """A key that the text field does not handle."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
-    def __init__(self) -> None:
+    def __init__(self, prompt: Prompt) -> None:
         super().__init__(
             soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=strings.PROMPT_PLACEHOLDER
         )
+        self._prompt = prompt
         self.completing = False
-        self.suggestion = ""
         self.key_at = float("-inf")
         """When the last key was pressed, in seconds of the monotonic clock."""
         self._blinking: Timer | None = None
@@ -69,21 +62,28 @@ class PromptArea(TextArea):
         self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
+        """Handle the key here and now: one that is passed on would be overtaken by the text typed after it."""
         self.key_at = monotonic()
         self.cursor_blink = True
         if self._blinking is not None:
             self._blinking.reset()
+        self._prompt.text_changed()
         if event.key in ("shift+enter", "ctrl+j", "alt+enter"):
             self._take(event)
             self.insert("\n")
         elif event.key in ("enter", "ctrl+z") or self._is_for_the_prompt(event.key):
             self._take(event)
-            self.post_message(self.Key(event.key))
+            self._prompt.take_key(event.key)
+        else:
+            for binding in self._bindings.key_to_bindings.get(event.key, ()):
+                if await self.app.run_action(binding.action, self):
+                    self._take(event)
+                    return
 
     def _is_for_the_prompt(self, key: str) -> bool:
         if self.completing:
             return key in ("tab", "escape")
-        return not self.text and (key == "ctrl+d" or (key == "tab" and bool(self.suggestion)))
+        return not self.text and (key == "ctrl+d" or (key == "tab" and bool(self._prompt.suggestion)))
 
     @staticmethod
     def _take(event: events.Key) -> None:
@@ -96,14 +96,14 @@ class PromptArea(TextArea):
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up; on the first line (or in a list of completions) the prompt decides."""
         if not select and (self.completing or self.navigator.is_first_wrapped_line(self.cursor_location)):
-            self.post_message(self.Key("up"))
+            self._prompt.take_key("up")
         else:
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
         """Move down; on the last line (or in a list of completions) the prompt decides."""
         if not select and (self.completing or self.navigator.is_last_wrapped_line(self.cursor_location)):
-            self.post_message(self.Key("down"))
+            self._prompt.take_key("down")
         else:
             super().action_cursor_down(select)
 
@@ -160,13 +160,14 @@ class Prompt(Vertical):
         self.file_source: FileSource | None = None
         self._files: Sequence[str] = ()
         self._draft = ""
-        self._put_text = ""
+        self._completed_text = ""
+        """The text that the list of completions belongs to."""
 
     def compose(self) -> ComposeResult:
         yield Completion()
         with Horizontal(id="prompt-line"):
             yield Static("❯ ", id="prompt-mark", markup=False)
-            yield PromptArea()
+            yield PromptArea(self)
             yield Static(strings.PROMPT_SEND, id="prompt-hint", markup=False)
 
     @property
@@ -187,8 +188,8 @@ class Prompt(Vertical):
     def put(self, text: str) -> None:
         """Replace the text; the cursor goes to its end."""
         area = self.area
-        self._put_text = clean(text)
-        area.load_text(self._put_text)
+        self._completed_text = clean(text)
+        area.load_text(self._completed_text)
         area.move_cursor(area.document.end)
         self._offer(())
 
@@ -223,7 +224,6 @@ class Prompt(Vertical):
 
     def watch_suggestion(self, suggestion: str) -> None:
         if self.is_mounted:
-            self.area.suggestion = suggestion
             self.area.placeholder = suggestion or strings.PROMPT_PLACEHOLDER
 
     def _hint(self) -> None:
@@ -231,21 +231,20 @@ class Prompt(Vertical):
         if self.is_mounted:
             self.query_one("#prompt-hint", Static).update(text)
 
-    @on(PromptArea.Key)
-    def _key(self, event: PromptArea.Key) -> None:
-        event.stop()
+    def take_key(self, key: str) -> None:
+        """Do what a key means that the text itself has no use for."""
         completion = self.query_one(Completion)
         chosen = completion.chosen
-        match event.key:
+        match key:
             case "escape":
                 self._offer(())
             case "up" | "down" if chosen:
-                completion.move(-1 if event.key == "up" else 1)
+                completion.move(-1 if key == "up" else 1)
             case "up":
                 self._recall(self.history.older(self.text))
             case "down":
                 self._recall(self.history.newer())
-            case "enter" | "tab" if chosen and not (event.key == "enter" and self._typed_whole(chosen)):
+            case "enter" | "tab" if chosen and not (key == "enter" and self._typed_whole(chosen)):
                 self._take(chosen)
             case "tab":
                 self.put(self.suggestion)
@@ -254,7 +253,7 @@ class Prompt(Vertical):
             case "enter":
                 self._submit()
             case "ctrl+d" | "ctrl+z":
-                self.post_message(self.CommandWanted("quit" if event.key == "ctrl+d" else "suspend"))
+                self.post_message(self.CommandWanted("quit" if key == "ctrl+d" else "suspend"))
 
     def _recall(self, text: str | None) -> None:
         if text is not None and self.editing is None:
@@ -283,9 +282,13 @@ class Prompt(Vertical):
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        if self.text == self._put_text:  # not typed, so nothing is offered
+        self.text_changed()
+
+    def text_changed(self) -> None:
+        """Offer what completes the text, unless that was done already or nobody typed it."""
+        if self.text == self._completed_text:
             return
-        self._put_text = ""
+        self._completed_text = self.text
         before = self._before_cursor()
         first_line = self.area.cursor_location[0] == 0
         if first_line and (command := _COMMAND.fullmatch(before)):

@@ -71,6 +71,7 @@ def test_a_folder_or_a_value_named_like_a_command_is_no_command(
     [
         ("--colour",), ("--continue", "--resume", "abc"), ("--output", "xml"), ("condense",), ("rewind", "abc"),
         ("rewind", "abc", "first"), ("export", "abc", "--view", "all"), ("src", "more"), ("--prof", "fast"),
+        ("-p", ""), ("-p", " \n"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_ends_with_code_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:

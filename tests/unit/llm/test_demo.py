@@ -95,7 +95,7 @@ def _as_text(block: Block) -> Block:
         case ToolUse():
             return Text(f"[Tool Use: {block.name}]")
         case ToolResult():
-            return Text(f"[Tool Result]\n{block.content}")
+            return Text(f"[Tool Result{' (Error)' if block.is_error else ''}]\n{block.content}")
         case Thinking():
             return Text("")
         case _:
@@ -211,9 +211,30 @@ async def test_a_denied_change_ends_the_task_with_what_came_back() -> None:
     assert "The user denied this call" in talk.last_words()
 
 
-async def test_a_repair_that_does_not_help_is_told() -> None:
+async def test_a_denied_step_is_tried_again_when_asked_to_continue_as_the_demo_says() -> None:
+    talk = Talk(FAILING, PASSING)
+    talk.denied = {"execute_command"}
+    assert (await talk.say("fix it"))[-1] == "execute_command"
+    assert "try the same step again" in talk.last_words()
+    talk.denied = set()
+    assert (await talk.say("continue", 1))[-1] == "execute_command"
+
+
+async def test_a_denied_change_is_not_called_done_after_a_condense() -> None:
+    talk = Talk(FAILING)
+    talk.denied = {"apply_diff"}
+    await talk.say("fix it", 1)
+    while await talk.step() != ["apply_diff"]:
+        pass
+    assert "changed `add_months`" not in await talk.condense()
+    assert await talk.step() == ["apply_diff"]
+
+
+async def test_a_repair_that_does_not_help_is_told_and_continue_does_not_make_it_one() -> None:
     talk = Talk(FAILING, FAILING)
     await talk.say("fix it")
+    assert "still fail" in talk.last_words()
+    await talk.say("continue")
     assert "still fail" in talk.last_words()
 
 

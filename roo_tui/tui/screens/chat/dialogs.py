@@ -124,6 +124,7 @@ async def redo(chat: ChatPort, _: str) -> None:
 
 async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
     """Make a change; overwrite files that the user changed only after asking."""
+    chat.let_go_notice()
     try:
         await change()
     except WouldOverwrite as refused:

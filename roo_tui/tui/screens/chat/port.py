@@ -61,6 +61,10 @@ class ChatPort(Protocol):
         """Dismiss the notice on the screen."""
         ...
 
+    def let_go_notice(self) -> None:
+        """Take away passing information that no longer holds."""
+        ...
+
     def focus_prompt(self) -> None:
         """Focus the prompt."""
         ...

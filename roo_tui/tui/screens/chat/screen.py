@@ -205,6 +205,10 @@ class ChatScreen(ChatDisplay):
         """Dismiss the notice on the screen."""
         self.notices.dismiss()
 
+    def let_go_notice(self) -> None:
+        """Take away passing information that no longer holds."""
+        self.notices.let_go()
+
     def focus_prompt(self) -> None:
         """Focus the prompt."""
         self.prompt.area.focus()
