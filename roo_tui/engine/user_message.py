@@ -51,8 +51,7 @@ def _mentioned(message: str, workspace: Workspace) -> tuple[list[str], tuple[str
     """Return the text of each `@path` that names a file, and the paths of files that cannot be read."""
     texts, unread = [], []
     for name in dict.fromkeys(match[1].replace("\\ ", " ").rstrip(".,;:!?)") for match in _MENTION.finditer(message)):
-        path = workspace.root / name
-        if not path.is_file():
+        if not _is_file(workspace.root / name):
             continue
         try:
             text = _read(workspace, Path(name))
@@ -61,6 +60,13 @@ def _mentioned(message: str, workspace: Workspace) -> tuple[list[str], tuple[str
             continue
         texts.append(render("user_message/mentioned_file", path=name, text=text[:MENTION_LIMIT]))
     return texts, tuple(unread)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # longer than a file name can be: the user wrote something else
+        return False
 
 
 def _read(workspace: Workspace, name: Path) -> str:
