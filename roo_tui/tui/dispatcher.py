@@ -271,7 +271,7 @@ class Dispatcher:
             case "condensed":
                 # A notice that a condense is near no longer holds.
                 screen.notices.let_go()
-            case "refused":
+            case "refused" | "invalid":
                 screen.tell(strings.CONDENSE_REFUSED.format(message=event.message), "warning")
             case "cancelled":
                 screen.tell(strings.CONDENSE_CANCELLED)

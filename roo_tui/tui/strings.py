@@ -277,7 +277,7 @@ SETTINGS_SECTION = {
 }
 SETTINGS_ACTIVE_PROFILE = "Active profile"
 SETTINGS_ACTIVE_PROFILE_SENTENCE = "Used from the next request on."
-SETTINGS_LIST_HINT = "separate several with commas"
+SETTINGS_LIST_HINT = "one in each line"
 SETTINGS_PROBLEMS = "Problems in the settings"
 SETTINGS_DEFAULT_CHOICE = "built-in"
 PROFILE_NEW = "New"
