@@ -180,7 +180,8 @@ class RooApp(App[int]):
             asyncio.run_coroutine_threadsafe(self.action_quit(), self._loop)
 
     async def action_quit(self) -> None:
-        """Close the engine, then leave. What is shown was stored when it was shown."""
+        """Close the engine, then leave. What is shown was stored when it was shown; the draft is stored now."""
+        self.chat.prompt.store_draft()
         if self.engine is not None:
             engine, self.engine = self.engine, None
             try:
@@ -194,12 +195,14 @@ class RooApp(App[int]):
         self.exit(0)
 
     def action_help_quit(self) -> None:
-        """Ctrl+C copies what is selected; without a selection, twice within two seconds leaves."""
+        """Ctrl+C copies what is selected, or interrupts, or clears the prompt; else twice within two seconds leaves."""
         if text := self.screen.get_selected_text():
             self.copy_to_clipboard(text)
             self.notify(strings.COPIED)
         elif monotonic() < self._leaves_until:
             self.run_worker(self.action_quit())
+        elif self.screen is self.chat and self.chat.interrupt_or_clear():
+            return
         else:
             self._leaves_until = monotonic() + _TWICE_S
             self.notify(strings.QUIT_AGAIN, timeout=_TWICE_S)

@@ -136,6 +136,7 @@ class Dispatcher:
         screen.show_header(read.header())
         screen.show_context(read.context_use())
         screen.show_work("turn", False)
+        screen.prompt.area.focus()
         await screen.show_queue(read.queue())
         await screen.questions.show(read.questions())
         # Showing a conversation does not wait for its tokens to be counted, nor for the model's SDK.

@@ -66,6 +66,7 @@ SECONDS = "{count} s"
 PROMPT_PLACEHOLDER = "ask, /command, @file"
 PROMPT_SEND = "Enter sends"
 PROMPT_QUEUE = "Enter queues"
+PROMPT_SEND_QUEUE = "Enter sends the queue"
 PROMPT_SAVE = "Enter saves · Esc keeps the old"
 PROMPT_HELP = (
     "Enter sends, Ctrl+J starts a new line. / lists commands, @ lists files, ↑ ↓ walk through earlier messages."
@@ -314,7 +315,7 @@ HELP_PROMPT_KEYS = (
     ("@", "Files"),
     ("Esc", "Close, cancel or interrupt"),
     ("Tab", "Go to the transcript and back"),
-    ("Ctrl+D", "Quit if the prompt is empty; so does Ctrl+C twice"),
+    ("Ctrl+D", "Quit if the prompt is empty"),
 )
 HELP_TRANSCRIPT = "In the transcript"
 HELP_CONTEXT = "In the context screen"
