@@ -103,7 +103,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "Help", "Show keys and commands", keys=("f1",), slash="help", footer="Help"),
     Command("expand_all", "Expand all", "Expand every row of the transcript", keys=("ctrl+o",)),
     Command("fold_all", "Fold all", "Fold every row of the transcript", keys=("ctrl+g",)),
-    Command("copy", "Copy", "Copy the selection; without one, press twice to quit", keys=("ctrl+c",)),
+    Command(
+        "copy",
+        "Copy",
+        "Copy the selection; without one, interrupt, clear the prompt, or press twice to quit",
+        keys=("ctrl+c",),
+    ),
     Command("theme", "Theme", "Choose the colour theme", slash="theme"),
     Command("notices", "Notices", "Show recent notices, newest first", slash="notices"),
     Command("suspend", "Suspend", "Suspend to the shell; fg resumes", keys=("ctrl+z",)),

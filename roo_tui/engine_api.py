@@ -144,7 +144,7 @@ class EngineReader(Protocol):
         ...
 
     def custom_commands(self) -> list[tuple[str, str]]:
-        """Return (name, description) of the project's own commands."""
+        """Return (name, description) of the project's and the user's own commands."""
         ...
 
     async def files(self) -> list[str]:

@@ -31,6 +31,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
             monkeypatch.delenv(name)
     folder = str(tmp_path_factory.mktemp("home"))
     monkeypatch.setenv("ROO_TUI_HOME", folder)
+    monkeypatch.setenv("HOME", folder)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     return folder

@@ -68,6 +68,10 @@ class CommandRefused(RooError):
     """An engine command cannot run now, for example because there is nothing to undo or the task is read-only."""
 
 
+class Interrupted(RooError):
+    """A command was interrupted before it had any effect."""
+
+
 class WouldOverwrite(CommandRefused):
     """The command would overwrite files that the user changed. Run it again with `overwrite` to do so."""
 

@@ -216,11 +216,14 @@ class CondenseText:
 
 @dataclass(frozen=True, slots=True)
 class CondenseEnded:
-    """A condense ended. `entry_id` is its entry (condensed, truncated or failed), None if it was refused."""
+    """A condense ended. `entry_id` is its entry (condensed, truncated or failed), None if it was refused.
+
+    `invalid` is a refusal because of a setting.
+    """
 
     task_id: str
     condense_id: str
-    outcome: Literal["condensed", "truncated", "failed", "cancelled", "refused"]
+    outcome: Literal["condensed", "truncated", "failed", "cancelled", "refused", "invalid"]
     message: str = ""
     entry_id: EntryId | None = None
 

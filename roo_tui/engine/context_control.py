@@ -6,6 +6,7 @@ announces the results as events.
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -23,7 +24,15 @@ from roo_tui.context import (
 from roo_tui.context.condense import receipt_block
 from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
+from roo_tui.domain.errors import (
+    CommandRefused,
+    CondenseError,
+    ContextFull,
+    ModelError,
+    RooError,
+    SettingsError,
+    StoreError,
+)
 from roo_tui.domain.events import (
     CondenseEnded,
     CondensePending,
@@ -40,9 +49,11 @@ from roo_tui.engine.condense_inputs import Sent, condense_model, reduction_input
 from roo_tui.engine.context_gauge import ContextGauge
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.strategies import Strategies
-from roo_tui.engine.task import OpenTask
+from roo_tui.engine.task import OpenTask, cost_of
 
 log = logging.getLogger(__name__)
+
+_NOTHING_USD = 1e-9
 
 
 class ContextControl:
@@ -140,11 +151,17 @@ class ContextControl:
         """Append the background condense's marker, after waiting for it visibly; return whether it was appended."""
         task, condense_id = self._task, new_id()
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
-        end = _End("cancelled")
+        end = _End("failed")
         try:
             bodies = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
             end = await self._apply(bodies) if bodies else _End("refused")
             return bodies is not None
+        except RooError as error:
+            end = _End("failed", str(error))
+            raise
+        except asyncio.CancelledError:
+            end = _End("cancelled")
+            raise
         finally:
             task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 
@@ -260,7 +277,7 @@ class ContextControl:
         if asks_model:
             task.emit(CondenseStarted(task.id, condense_id, trigger, self._gauge.tokens))
         self.condensing = asks_model
-        end = _End("cancelled")
+        end, recorded = _End("failed"), tuple[Body, ...]()
         try:
             if by_user:
                 bodies = await self._strategies.run(given, services, options, wanted=request.strategy)
@@ -277,18 +294,34 @@ class ContextControl:
                     on_fallback=partial(self._strategies.fell_back, given, options),
                 )
             end = await self._apply(bodies)
-        except (CommandRefused, SettingsError) as refusal:
+            recorded = bodies
+        except SettingsError as error:
+            end = _End("invalid", str(error))
+        except CommandRefused as refusal:
             end = _End("refused", str(refusal))
         except CondenseError as failure:
             self._learn_from(failure.body)
-            end = await self._apply((failure.body,))
+            recorded = (failure.body,)
+            end = await self._apply(recorded)
+        except RooError as error:
+            end = _End("failed", str(error))
+            raise
         except asyncio.CancelledError:
-            end = await self._apply((failed(given, services, "Cancelled.", cancelled=True),))
+            end, recorded = _End("cancelled"), (failed(given, services, "Cancelled.", cancelled=True),)
+            end = await self._apply(recorded)
             raise
         finally:
             self.condensing = False
+            await self._pay_rest(services, recorded)
             if asks_model:
                 task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
+
+    async def _pay_rest(self, services: ReductionServices, recorded: tuple[Body, ...]) -> None:
+        """Count what the models of a reduction cost and none of its entries says."""
+        rest = (services.cost_usd or 0.0) - sum(cost_of(body) or 0.0 for body in recorded)
+        if rest > _NOTHING_USD:
+            with suppress(StoreError):  # the disk may be full; the figures of this session still count it
+                await self._task.spend(rest)
 
     async def _condensed(self, marker: Condense) -> None:
         """Read the project's rules again, and remember the length of the summary."""
@@ -345,6 +378,6 @@ class ContextControl:
 class _End:
     """How a reduction ended; the fields are those of `CondenseEnded`."""
 
-    outcome: Literal["condensed", "truncated", "failed", "cancelled", "refused"]
+    outcome: Literal["condensed", "truncated", "failed", "cancelled", "refused", "invalid"]
     message: str = ""
     entry_id: EntryId | None = None

@@ -10,7 +10,7 @@ from roo_tui import settings as settings_room
 from roo_tui.context.history import Log, pin
 from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
-from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
+from roo_tui.domain.errors import CommandRefused, Interrupted, RooError, SettingsError
 from roo_tui.domain.events import HeaderChanged, TaskOpened
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.previews import CondensePreview, CondenseRequest
@@ -174,29 +174,31 @@ class Engine:
     # Conversation.
 
     async def submit(self, message: str) -> None:
-        """Send a user message: start a turn, or queue it while one is running. Return once the message is on disk.
+        """Send a user message, or queue it while a turn is running or others are queued; return once it is on disk.
 
-        A blank message sends what is queued, or sends a failed request again.
+        A blank message sends what is queued, or sends a failed request again. Queued messages are sent in their order.
 
         Raises:
-            RooError: the message could not be stored; nothing was sent.
+            RooError: the message could not be stored, or was interrupted before that; nothing was sent.
         """
         session = self._open()
         session.task.require_writable()
+        if message.strip() and (self.busy or session.task.queue):
+            item = await self._runtime.store.enqueue(session.task.id, message)
+            session.task.queue.append(item)
+            session.task.queue_changed()
+            # Nothing may be running: the job may have ended meanwhile, and will not look at the queue again.
+            if not self.busy:
+                self._jobs.start(run_turns(self._runtime, session, "", lambda _: None))
+            return
         if self.busy:
-            if message.strip():
-                item = await self._runtime.store.enqueue(session.task.id, message)
-                session.task.queue.append(item)
-                session.task.queue_changed()
-                if not self.busy:
-                    # The job ended while the message was being stored, and will not look at the queue again.
-                    await self.submit("")
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         job = self._jobs.start(self._turns(session, message, stored))
         await asyncio.wait({job, stored}, return_when=asyncio.FIRST_COMPLETED)
-        if stored.done():
-            stored.result()
+        if not stored.done():
+            raise Interrupted("Interrupted before the message was sent.")
+        stored.result()
 
     async def edit_queued(self, item_id: int, message: str) -> None:
         """Replace the text of a queued message."""
@@ -388,10 +390,7 @@ class Engine:
             else:
                 stored.set_exception(error)
 
-        try:
-            await run_turns(self._runtime, session, message, acknowledge)
-        finally:
-            stored.cancel()
+        await run_turns(self._runtime, session, message, acknowledge)
 
     def _header_changed(self) -> None:
         header = self.read.header()

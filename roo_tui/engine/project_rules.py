@@ -1,7 +1,7 @@
 """The system prompt, and the project's own rules and slash commands, in the files Roo Code uses.
 
-Rules: `AGENTS.md`, `.roorules`, `.roo/rules/*`. Commands: `.roo/commands/NAME.md` with optional front matter
-(`description: …`). Files that cannot be read are skipped and logged.
+Rules: `AGENTS.md`, `.roorules`, `.roo/rules/*`. Commands: `.roo/commands/NAME.md` in the project, then in the
+user's home, with optional front matter (`description: …`). Files that cannot be read are skipped and logged.
 """
 
 import logging
@@ -23,7 +23,7 @@ _COMMANDS_FOLDER = ".roo/commands"
 
 @dataclass(frozen=True, slots=True)
 class CustomCommand:
-    """A slash command of the project. `text` is sent to the model in a `<command>` block of its own."""
+    """A slash command of the project or the user. `text` is sent to the model in a `<command>` block of its own."""
 
     name: str
     description: str
@@ -68,17 +68,33 @@ def project_rules(workspace: Path) -> str:
 
 
 def custom_commands(workspace: Path) -> dict[str, CustomCommand]:
-    """Return the project's slash commands by name, sorted."""
-    folder = workspace / _COMMANDS_FOLDER
-    if not folder.is_dir():
-        return {}
-    found = {}
-    for path in sorted(folder.glob("*.md")):
+    """Return the slash commands by name: the project's, sorted, then the user's; the project's take precedence."""
+    found: dict[str, CustomCommand] = {}
+    for path in (*_command_files(workspace), *_command_files(_home())):
         text = _read(path)
-        if text.strip():
+        if text.strip() and path.stem not in found:
             description, body = _front_matter(text)
             found[path.stem] = CustomCommand(path.stem, description, body.strip())
     return found
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user without one, as in some containers
+        return None
+
+
+def _command_files(folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    try:
+        return sorted(path for path in (folder / _COMMANDS_FOLDER).iterdir() if path.suffix == ".md")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        log.warning("cannot list %s: %s", folder / _COMMANDS_FOLDER, error)
+        return []
 
 
 def _front_matter(text: str) -> tuple[str, str]:

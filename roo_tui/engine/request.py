@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Literal
 
 from roo_tui.context.history import effective_history, repair
@@ -59,6 +60,7 @@ class ModelCall:
         self._turn_id = turn_id
         self._info = runtime.model.info
         self._draft = _Draft(self._info.provider, self._info.id)
+        self._abandoned: _Draft | None = None
         self._saved: AssistantMessage | None = None
         self._untold: tuple[str, list[str]] = ("", [])
 
@@ -137,10 +139,17 @@ class ModelCall:
         self._task.emit(RetryWaiting(self._task.id, "request", attempt, of, seconds, reason))
 
     async def _start_over(self) -> None:
-        """Discard a failed attempt; its cost still counts."""
+        """Begin a new attempt; the failed one still costs, and its text is kept in case that none succeeds."""
         self._close_open_blocks()
-        await self._pay(self._draft.usage)
+        await self._pay()
+        self._abandoned = self._fullest()
         self._draft = _Draft(self._info.provider, self._info.id)
+
+    def _fullest(self) -> "_Draft":
+        """Return the attempt that streamed the most; of equals, the current one."""
+        if self._abandoned is None or self._draft.size >= self._abandoned.size:
+            return self._draft
+        return self._abandoned
 
     async def _commit(self, finished: Finished) -> Entry:
         blocks, block_ids = self._draft.closed()
@@ -155,13 +164,19 @@ class ModelCall:
         return (await self._task.record(body, drop_draft=True, block_ids=block_ids))[0]
 
     async def _keep_partial(self) -> None:
-        body, block_ids = self._draft.interrupted()
+        body, block_ids = self._fullest().interrupted()
         if body.blocks or body.unsent:
             await self._task.record(body, drop_draft=True, block_ids=block_ids)
-        await self._pay(self._draft.usage)
+        await self._pay()
 
-    async def _pay(self, usage: Usage | None) -> None:
-        price = cost(self._info, usage) if usage else None
+    async def _pay(self) -> None:
+        """Charge the current attempt for its prompt and what it streamed; its end, with the bill, never came."""
+        usage = self._draft.usage
+        if usage is None:
+            return
+        ratio = self._runtime.calibration.ratio(self._info)
+        streamed = round(ratio * await asyncio.to_thread(self._runtime.counter.count_text, self._draft.streamed()))
+        price = cost(self._info, replace(usage, output_tokens=max(usage.output_tokens, streamed)))
         if price:
             await self._task.spend(price)
 
@@ -171,7 +186,7 @@ class ModelCall:
             await self._save()
 
     async def _save(self) -> None:
-        body, _ = self._draft.interrupted()
+        body, _ = self._fullest().interrupted()
         if body != self._saved and (body.blocks or body.unsent):
             self._saved = body
             await self._runtime.store.save_draft(self._task.id, body)
@@ -192,6 +207,16 @@ class _Draft:
         self._ids: dict[int, str] = {}
         self._blocks: dict[int, Block] = {}
         self._open: dict[int, tuple[str, str, list[str]]] = {}
+        self._streamed: list[str] = []
+
+    @property
+    def size(self) -> int:
+        """How many characters have arrived."""
+        return sum(map(len, self._streamed))
+
+    def streamed(self) -> str:
+        """Return all text that has arrived, of whatever kind."""
+        return "".join(self._streamed)
 
     def open(self, index: int, type_: str, name: str) -> str:
         """Start a block and return its id; `index` is its number in the answer."""
@@ -202,6 +227,7 @@ class _Draft:
     def add(self, index: int, text: str) -> str:
         """Add text to an open block and return the block's id."""
         self._open[index][2].append(text)
+        self._streamed.append(text)
         return self._ids[index]
 
     def close(self, index: int, block: Block) -> str:

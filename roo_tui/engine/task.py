@@ -75,7 +75,7 @@ class OpenTask:
                 self.id, bodies, parent=self.log.head, unqueue=unqueue, drop_draft=drop_draft
             )
             self.log.add(entries)
-            self.cost_usd += sum(_cost_of(body) or 0.0 for body in bodies)
+            self.cost_usd += sum(cost_of(body) or 0.0 for body in bodies)
             if unqueue is not None:
                 self.queue = [item for item in self.queue if item.id != unqueue]
         self.emit(EntriesAppended(self.id, entries, block_ids))
@@ -118,7 +118,8 @@ class OpenTask:
             self._lock = None
 
 
-def _cost_of(body: Body) -> float | None:
+def cost_of(body: Body) -> float | None:
+    """Return what the models of an entry cost, None if that is unknown or there were none."""
     match body:
         case AssistantMessage(cost_usd=cost) | CondenseFailed(cost_usd=cost):
             return cost

@@ -11,7 +11,7 @@ from roo_tui import paths
 from roo_tui.context.window import recognise, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
-from roo_tui.domain.errors import ContextFull, ModelError, RooError
+from roo_tui.domain.errors import ContextFull, Interrupted, ModelError, RooError, StoreError
 from roo_tui.domain.events import Notice, TurnEnded, TurnStarted
 from roo_tui.domain.ids import new_id
 from roo_tui.engine.environment import environment_details
@@ -112,7 +112,8 @@ async def run_turns(
 ) -> None:
     """Run a turn for this message, then one for each queued message, until a turn does not complete.
 
-    `acknowledge` is called once the first message is on disk, or with the error if it cannot be stored.
+    `acknowledge` is called with None as soon as the first message is on disk, or with the reason why it is not; later
+    calls have no effect.
     """
     task = session.task
     queued: int | None = None
@@ -121,20 +122,43 @@ async def run_turns(
     while True:
         turn_id = new_id()
         task.emit(TurnStarted(task.id, turn_id))
-        reason: Reason = "cancelled"
+        reason: Reason = "failed"
         problem = ""
         try:
-            await _add_message(runtime, session, message, queued)
-            acknowledge(None)
-            reason, problem = await _run(runtime, session, turn_id)
-        except RooError as error:
-            acknowledge(error)
-            reason, problem = "failed", str(error)
+            reason, problem = await _prepare(runtime, session, message, queued, acknowledge)
+            if reason == "completed":
+                reason, problem = await _run(runtime, session, turn_id)
+        except asyncio.CancelledError:
+            reason = "cancelled"
+            acknowledge(Interrupted("Interrupted before the message was sent."))
+            raise
         finally:
             task.emit(TurnEnded(task.id, turn_id, reason, problem))
         if reason != "completed" or not task.queue:
             return
         message, queued = task.queue[0].words, task.queue[0].id
+
+
+async def _prepare(
+    runtime: Runtime,
+    session: Session,
+    message: str,
+    queued: int | None,
+    acknowledge: Callable[[RooError | None], None],
+) -> tuple[Reason, str]:
+    """Add the user's message; return "completed", or "failed" with the reason, which is also acknowledged."""
+    try:
+        await _add_message(runtime, session, message, queued, acknowledge)
+    except RooError as error:
+        acknowledge(error)
+        return "failed", str(error)
+    except Exception:
+        # The last guard of the user's message: whatever failed, it goes back to the prompt.
+        log.exception("a message could not be added")
+        problem = f"Unexpected error. Details are in {paths.log_file()}"
+        acknowledge(RooError(problem))
+        return "failed", problem
+    return "completed", ""
 
 
 async def _run(runtime: Runtime, session: Session, turn_id: str) -> tuple[Reason, str]:
@@ -157,11 +181,21 @@ async def _run(runtime: Runtime, session: Session, turn_id: str) -> tuple[Reason
 
 
 async def _note(session: Session, title: str, detail: str) -> str:
-    await session.task.record(Noted("error", title, detail))
+    """Add a row for an error, unless the store is what failed; return the detail."""
+    try:
+        await session.task.record(Noted("error", title, detail))
+    except StoreError as error:
+        log.warning("the row “%s” could not be stored: %s", title, error)
     return detail
 
 
-async def _add_message(runtime: Runtime, session: Session, message: str, queued: int | None) -> None:
+async def _add_message(
+    runtime: Runtime,
+    session: Session,
+    message: str,
+    queued: int | None,
+    acknowledge: Callable[[RooError | None], None],
+) -> None:
     """Commit the user's message with its attachments; a blank one only continues the task."""
     task = session.task
     await runtime.read_project()
@@ -172,13 +206,20 @@ async def _add_message(runtime: Runtime, session: Session, message: str, queued:
         environment = await asyncio.to_thread(environment_details, runtime, task, datetime.now())
         composed = await asyncio.to_thread(compose, message, environment, runtime.commands, runtime.workspace)
         is_first = not any(isinstance(entry.body, UserMessage) for entry in task.log.path())
-        await task.record(composed.message, unqueue=queued)
+        try:
+            await task.record(composed.message, unqueue=queued)
+        except asyncio.CancelledError:
+            # The commit is finished before a cancel goes on.
+            acknowledge(None)
+            raise
+        acknowledge(None)
         for name in composed.unread:
             task.emit(Notice(task.id, "warning", f"@{name} could not be read and was not attached."))
         if is_first and not task.info.title:
             task.info = replace(task.info, title=one_line(message, 80))
             await runtime.store.set_title(task.id, task.info.title)
     await session.gauge.refresh()
+    acknowledge(None)
 
 
 def _facts(error: ModelError) -> str:

@@ -18,6 +18,7 @@ from roo_tui.workspace.files import Workspace
 
 MENTION_LIMIT = 100_000
 _COMMAND = re.compile(r"/([\w.-]+)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND_INSIDE = re.compile(r"(?<!\S)/([\w.-]*\w)(?=[.,;:!?)]*(?:\s|\Z))")
 _MENTION = re.compile(r"(?<![\w@])@((?:[^\s@\\]|\\ )+)")
 
 
@@ -35,11 +36,14 @@ def compose(message: str, environment: str, commands: dict[str, CustomCommand], 
     command = _COMMAND.match(message.strip())
     blocks: list[Block] = []
     if command and command[1] in commands:
-        chosen = commands[command[1]]
-        instruction = render("user_message/command_arguments", name=chosen.name, arguments=(command[2] or "").strip())
-        blocks += [Text(instruction.strip()), Text(chosen.block().strip())]
+        arguments = (command[2] or "").strip()
+        instruction = render("user_message/command_arguments", name=command[1], arguments=arguments)
+        blocks.append(Text(instruction.strip()))
     else:
         blocks.append(Text(message))
+    named = [command[1]] if command else []
+    named += [match[1] for match in _COMMAND_INSIDE.finditer(message)]
+    blocks += [Text(commands[name].block().strip()) for name in dict.fromkeys(named) if name in commands]
     texts, unread = _mentioned(message, workspace)
     blocks += [Text(text) for text in texts]
     if environment:
@@ -51,8 +55,7 @@ def _mentioned(message: str, workspace: Workspace) -> tuple[list[str], tuple[str
     """Return the text of each `@path` that names a file, and the paths of files that cannot be read."""
     texts, unread = [], []
     for name in dict.fromkeys(match[1].replace("\\ ", " ").rstrip(".,;:!?)") for match in _MENTION.finditer(message)):
-        path = workspace.root / name
-        if not path.is_file():
+        if not _is_file(workspace.root / name):
             continue
         try:
             text = _read(workspace, Path(name))
@@ -61,6 +64,13 @@ def _mentioned(message: str, workspace: Workspace) -> tuple[list[str], tuple[str
             continue
         texts.append(render("user_message/mentioned_file", path=name, text=text[:MENTION_LIMIT]))
     return texts, tuple(unread)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # longer than a file name can be: the user wrote something else
+        return False
 
 
 def _read(workspace: Workspace, name: Path) -> str:

@@ -5,6 +5,7 @@ from enum import IntEnum
 from roo_tui.domain.errors import (
     CommandRefused,
     ContextFull,
+    Interrupted,
     MissingKey,
     ModelError,
     SettingsError,
@@ -52,7 +53,7 @@ def code_of(error: BaseException) -> ExitCode:
             return ExitCode.LOCKED
         case ContextFull():
             return ExitCode.CONTEXT_FULL
-        case KeyboardInterrupt():
+        case Interrupted() | KeyboardInterrupt():
             return ExitCode.CANCELLED
         case _:
             return ExitCode.FAILED

@@ -25,6 +25,7 @@ _CONDENSE_CODES = {
     "failed": ExitCode.MODEL,
     "cancelled": ExitCode.CANCELLED,
     "refused": ExitCode.REFUSED,
+    "invalid": ExitCode.SETTINGS,
 }
 
 
@@ -92,6 +93,8 @@ async def condense_task(
             ended = CondenseEnded(task_id, "", "refused", str(error))
     report = _condense_report(task_id, ended, found)
     print(encode(report) if as_json else _condense_text(ended, found), file=out)
+    if ended.outcome == "failed" and ended.entry_id is None:
+        return ExitCode.FAILED  # not the model failed, but what came after it, for example the disk
     return _CONDENSE_CODES[ended.outcome]
 
 

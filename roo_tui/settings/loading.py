@@ -84,7 +84,9 @@ class _Values:
             nearest = found.nearest(value)
             if nearest is not None:
                 self.by_key[key] = nearest
-            self.problems.append(f"{where}: {key} {error}; {self.in_force(key, found)}.")
+            # A variable's name says which setting it is.
+            named = where if source == "environment" else f"{where}: {key}"
+            self.problems.append(f"{named} {error}; {self.in_force(key, found)}.")
             if nearest is None:
                 return
         if section in NAMED_SECTIONS:
@@ -167,12 +169,8 @@ def _apply_project(values: _Values, file: Path) -> None:
 def _apply_environment(values: _Values, environ: Mapping[str, str]) -> None:
     for setting in fields():
         text = environ.get(_variable(setting), "")
-        if not text or "*" in setting.key:
-            continue
-        try:
-            values.set(setting.key, setting.parse(text), "environment", _variable(setting))
-        except ValueError as error:
-            values.problems.append(f"{_variable(setting)} {error}; {values.in_force(setting.key, setting)}.")
+        if text and "*" not in setting.key:
+            values.set(setting.key, setting.read(text), "environment", _variable(setting))
     usual = Profile("").provider
     for name in values.names["profiles"]:
         key, provider = f"profiles.{name}.base_url", values.by_key.get(f"profiles.{name}.provider", usual)

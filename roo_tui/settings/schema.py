@@ -88,25 +88,31 @@ class Field(Setting):
         return None
 
     def parse(self, text: str) -> SettingValue:
-        """Return the value of a text from an environment variable or a form; commas separate the parts of a list.
+        """Return the value of a text from a form.
 
         Raises:
             ValueError: as `check` does.
         """
+        return self.check(self.read(text))
+
+    def read(self, text: str) -> object:
+        """Return what a text from an environment variable or a form means, still unchecked.
+
+        A list has one part in each line: its parts may be commands, which contain commas and all else.
+        """
         if self.kind is str:
-            return self.check(text)
+            return text
         text = text.strip()
         if self.optional and not text:
             return None
         if self.kind is bool:
-            return self.check(_YES_AND_NO.get(text.lower(), text))
+            return _YES_AND_NO.get(text.lower(), text)
         if self.kind is tuple:
-            return self.check([part.strip() for part in text.split(",") if part.strip()])
+            return [part.strip() for part in text.splitlines() if part.strip()]
         try:
-            number = int(text) if self.kind is int else float(text)
+            return int(text) if self.kind is int else float(text)
         except ValueError:
-            return self.check(text)
-        return self.check(number)
+            return text
 
     def _structured(self, read: Callable[[str], object], value: object) -> str:
         try:

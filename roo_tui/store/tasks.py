@@ -187,9 +187,11 @@ class Store:
         """Return every condense, truncation, mask and failed condense of every task, oldest first."""
 
         def work(connection: sqlite3.Connection) -> tuple[StoredReduction, ...]:
+            # A body with NaN is not JSON to SQLite; decoding it tells what it is.
             rows = connection.execute(
-                "SELECT task_id, id, at_ms, body, version FROM entries WHERE json_extract(body, '$.kind') IN"
-                " ('condense', 'truncation', 'mask', 'condense_failed', 'toggle') ORDER BY at_ms, id"
+                "SELECT task_id, id, at_ms, body, version FROM entries"
+                " WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.kind') IN"
+                " ('condense', 'truncation', 'mask', 'condense_failed', 'toggle') ELSE 1 END ORDER BY at_ms, id"
             )
             found: dict[tuple[TaskId, EntryId], StoredReduction] = {}
             for task_id, id, at_ms, text, version in rows:

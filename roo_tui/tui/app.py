@@ -180,7 +180,8 @@ class RooApp(App[int]):
             asyncio.run_coroutine_threadsafe(self.action_quit(), self._loop)
 
     async def action_quit(self) -> None:
-        """Close the engine, then quit. Everything shown is already stored."""
+        """Store the draft, close the engine, then quit. Everything shown is already stored."""
+        self.chat.prompt.store_draft()
         if self.engine is not None:
             engine, self.engine = self.engine, None
             try:
@@ -194,12 +195,14 @@ class RooApp(App[int]):
         self.exit(0)
 
     def action_help_quit(self) -> None:
-        """Copy the selection; without one, quit on the second Ctrl+C within two seconds."""
+        """Copy the selection; without one, interrupt, or clear the prompt, or quit on the second press within 2 s."""
         if text := self.screen.get_selected_text():
             self.copy_to_clipboard(text)
             self.notify(strings.COPIED)
         elif monotonic() < self._leaves_until:
             self.run_worker(self.action_quit())
+        elif self.screen is self.chat and self.chat.interrupt_or_clear():
+            return
         else:
             self._leaves_until = monotonic() + _TWICE_S
             self.notify(strings.QUIT_AGAIN, timeout=_TWICE_S)

@@ -47,7 +47,7 @@ def footer_keys() -> tuple[KeyHint, ...]:
 
 
 def slash_suggestions(custom: Iterable[tuple[str, str]]) -> Sequence[Suggestion]:
-    """Return what `/` offers: the commands, then the project's own (name, description)."""
+    """Return what `/` offers: the commands, then the custom ones (name, description)."""
     offered = [
         Suggestion(f"/{one.slash} " if one.arguments else f"/{one.slash}", f"/{one.slash}", one.help)
         for one in COMMANDS

@@ -136,6 +136,7 @@ class Dispatcher:
         screen.show_header(read.header())
         screen.show_context(read.context_use())
         screen.show_work("turn", False)
+        screen.prompt.area.focus()
         await screen.show_queue(read.queue())
         await screen.questions.show(read.questions())
         # Showing a conversation does not wait for its tokens to be counted, nor for the model's SDK.
@@ -271,7 +272,7 @@ class Dispatcher:
             case "condensed":
                 # A notice that a condense is near no longer holds.
                 screen.notices.let_go()
-            case "refused":
+            case "refused" | "invalid":
                 screen.tell(strings.CONDENSE_REFUSED.format(message=event.message), "warning")
             case "cancelled":
                 screen.tell(strings.CONDENSE_CANCELLED)

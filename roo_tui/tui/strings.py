@@ -66,6 +66,7 @@ SECONDS = "{count} s"
 PROMPT_PLACEHOLDER = "ask, /command, @file"
 PROMPT_SEND = "Enter sends"
 PROMPT_QUEUE = "Enter queues"
+PROMPT_SEND_QUEUE = "Enter sends the queue"
 PROMPT_SAVE = "Enter saves · Esc discards the edit"
 PROMPT_HELP = "Enter sends, Ctrl+J starts a new line. / lists commands, @ lists files, ↑ ↓ bring back earlier messages."
 NOT_READY = "Still starting; your message will be sent as soon as it is ready."
@@ -271,7 +272,7 @@ SETTINGS_SECTION = {
 }
 SETTINGS_ACTIVE_PROFILE = "Active profile"
 SETTINGS_ACTIVE_PROFILE_SENTENCE = "Used from the next request on."
-SETTINGS_LIST_HINT = "separate several with commas"
+SETTINGS_LIST_HINT = "one in each line"
 SETTINGS_PROBLEMS = "Problems in the settings"
 SETTINGS_DEFAULT_CHOICE = "built-in"
 PROFILE_NEW = "New"
@@ -308,7 +309,7 @@ HELP_PROMPT_KEYS = (
     ("@", "Files"),
     ("Esc", "Close, cancel or interrupt"),
     ("Tab", "Go to the transcript and back"),
-    ("Ctrl+D", "Quit if the prompt is empty; so does Ctrl+C twice"),
+    ("Ctrl+D", "Quit if the prompt is empty"),
 )
 HELP_TRANSCRIPT = "In the transcript"
 HELP_CONTEXT = "In the context screen"

@@ -524,10 +524,10 @@ async def test_f8_and_f9_undo_and_redo_the_newest_change() -> None:
 
 async def test_after_f8_no_notice_offers_what_was_just_undone() -> None:
     async with started() as screen:
-        screen.chat.tell(strings.REWOUND)
-        await screen.until(strings.REWOUND)
+        screen.chat.tell("Rewound. F8 undoes it.")
+        await screen.until("Rewound. F8 undoes it.")
         await screen.press("f8")
-        assert strings.REWOUND not in screen.text()
+        assert "Rewound" not in screen.text()
 
 
 async def test_an_undo_that_would_overwrite_own_changes_asks_first() -> None:

@@ -64,7 +64,7 @@ async def test_the_demo_from_the_first_keystroke_to_the_last_row(tmp_path: Path)
         await screen.sees("billing/dates.py")
         await screen.press("b")
         await screen.until(lambda: dates.read_text() == as_found, "the files")
-        await screen.sees(TASK)
+        await screen.until(lambda: screen.app.chat.prompt.text == TASK, "the message in the prompt")
         assert not [row for row in await screen.rows() if isinstance(row.body, UserRow)]
 
         await screen.press("enter")

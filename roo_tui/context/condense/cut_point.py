@@ -28,6 +28,8 @@ _ENVIRONMENT = "<environment_details>"
 # Imported summaries keep the headings they were written with (Roo Code).
 _FOREIGN_HEADING = "## Active Workflows"
 
+NOTHING_NEW = "There is nothing new to summarise since the last condense."
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -63,6 +65,12 @@ def messages_since_summary(visible: Sequence[Visible]) -> int | None:
         if message.source == "summary":
             return count
     return None
+
+
+def too_few(path: Sequence[Entry], otherwise: str) -> str:
+    """Return why a path with few messages is not reduced: it was condensed just now, or else `otherwise`."""
+    since = messages_since_summary(effective_history(path))
+    return otherwise if since is None or since > 1 else NOTHING_NEW
 
 
 def standing_commands(path: Sequence[Entry]) -> tuple[str, ...]:

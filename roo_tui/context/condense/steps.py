@@ -15,7 +15,7 @@ from functools import partial
 from typing import Literal
 
 from roo_tui.context.condense.attachments import Required, required_attachments, required_blocks, todos_in_force
-from roo_tui.context.condense.cut_point import Cut, cut, messages_since_summary, newest_to_keep
+from roo_tui.context.condense.cut_point import NOTHING_NEW, Cut, cut, messages_since_summary, newest_to_keep
 from roo_tui.context.condense.marker import SummaryDraft, build_marker
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.request import (
@@ -266,7 +266,7 @@ def _refuse_useless(where: Cut) -> None:
     visible = (*where.hidden, *where.kept)
     since = messages_since_summary(visible)
     if since is not None and since <= 1:
-        raise CondenseRefused("There is nothing new to summarise since the last condense.")
+        raise CondenseRefused(NOTHING_NEW)
     if len(visible) < _FEWEST_MESSAGES or len(where.hidden) < _FEWEST_MESSAGES:
         raise CondenseRefused("There are not enough messages to condense yet.")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from roo_tui.context.condense.cut_point import cut
+from roo_tui.context.condense.cut_point import cut, too_few
 from roo_tui.context.condense.steps import PreparedCondense, carry_out, prepare
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices
 from roo_tui.context.strategies.protocol import StrategyOptions, StrategyPlan
@@ -22,7 +22,9 @@ class NativeStrategy:
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         """Require more than one message to hide."""
         del options
-        return () if len(cut(given.path).hidden) > 1 else ("There are not enough messages to condense yet.",)
+        if len(cut(given.path).hidden) <= 1:
+            return (too_few(given.path, "There are not enough messages to condense yet."),)
+        return ()
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         """Return the plan of a condense.

@@ -159,7 +159,7 @@ class Runner:
         except asyncio.CancelledError:
             self._tell(StrategyEvent("failure", strategy.id, given, message="Cancelled."))
             raise
-        except (CondenseRefused, CondenseError) as error:
+        except (CommandRefused, SettingsError, CondenseError) as error:
             bodies = (error.body,) if isinstance(error, CondenseError) else ()
             await self._ended(StrategyEvent("failure", strategy.id, given, bodies, message=str(error)))
             raise

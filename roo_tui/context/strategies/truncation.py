@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from roo_tui.context.condense.cut_point import too_few
 from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import Visible, effective_history
 from roo_tui.context.history.log import appended
@@ -57,7 +58,8 @@ class TruncationStrategy:
         del options
         if len(effective_history(given.path)) > KEPT_RECENT + 1:
             return ()
-        return (f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} always stay.",)
+        few = f"There are not enough messages to truncate: the first and the last {KEPT_RECENT} always stay."
+        return (too_few(given.path, few),)
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         """Return the plan with a mask, a truncation, or both.

@@ -67,14 +67,15 @@ class FieldRow(Vertical):
                 allow_blank=False,
                 compact=True,
             )
-        if field.multiline:
-            area = TextArea(clean(value or self._default_text), show_line_numbers=False, compact=True)
+        if field.multiline or field.kind is tuple:
+            text = "\n".join(value) if field.kind is tuple else value or self._default_text
+            area = TextArea(clean(text), show_line_numbers=False, compact=True)
+            if field.kind is tuple:
+                area.placeholder = strings.SETTINGS_LIST_HINT
             area.tab_behavior = "focus"
             return area
-        text = ", ".join(value) if field.kind is tuple else "" if value is None else f"{value}"
+        text = "" if value is None else f"{value}"
         hint = strings.SETTINGS_NOT_SET if field.default is None else f"{field.default}"
-        if field.kind is tuple:
-            hint = strings.SETTINGS_LIST_HINT
         return Input(clean(text), placeholder=hint, compact=True)
 
     def _note(self) -> None:

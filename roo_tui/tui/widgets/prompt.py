@@ -127,6 +127,8 @@ class Prompt(Vertical):
     """
 
     busy: reactive[bool] = reactive(False)
+    queued: reactive[bool] = reactive(False)
+    """Whether messages are queued; while nothing runs, Enter in an empty prompt sends them."""
     editing: reactive[QueuedMessage | None] = reactive(None)
     suggestion: reactive[str] = reactive("")
     """A message that Tab or Enter puts into an empty prompt."""
@@ -138,6 +140,9 @@ class Prompt(Vertical):
             super().__init__()
             self.text = text
             self.editing = editing
+
+    class QueueWanted(Message):
+        """The queued messages are to be sent."""
 
     class PageWanted(Message):
         """The transcript should scroll by `pages`."""
@@ -193,6 +198,32 @@ class Prompt(Vertical):
         area.move_cursor(area.document.end)
         self._offer(())
 
+    def type(self, text: str) -> None:
+        """Take text that was typed elsewhere, and the focus with it."""
+        self.screen.set_focus(self.area)
+        self.area.insert(text)
+
+    def give_back(self, text: str) -> None:
+        """Put a message that was not sent before what was typed since."""
+        if self.editing is not None:
+            self._draft = _joined(text, self._draft)
+        else:
+            self.put(_joined(text, self.text))
+
+    def clear(self) -> bool:
+        """Empty the prompt; ↑ brings the text back. Returns whether there was any."""
+        if not self.text.strip():
+            return False
+        self.history.add(self.text)
+        self.put("")
+        return True
+
+    def store_draft(self) -> None:
+        """Keep what was not sent for the next session, where ↑ finds it."""
+        for text in (self.text, self._draft):
+            if text.strip():
+                self.history.add(text)
+
     def edit(self, item: QueuedMessage) -> None:
         """Edit a queued message; the previous text of the prompt comes back afterwards."""
         if self.editing is None:
@@ -222,12 +253,16 @@ class Prompt(Vertical):
     def watch_editing(self) -> None:
         self._hint()
 
+    def watch_queued(self) -> None:
+        self._hint()
+
     def watch_suggestion(self, suggestion: str) -> None:
         if self.is_mounted:
             self.area.placeholder = suggestion or strings.PROMPT_PLACEHOLDER
 
     def _hint(self) -> None:
-        text = strings.PROMPT_SAVE if self.editing else strings.PROMPT_QUEUE if self.busy else strings.PROMPT_SEND
+        idle = strings.PROMPT_SEND_QUEUE if self.queued else strings.PROMPT_SEND
+        text = strings.PROMPT_SAVE if self.editing else strings.PROMPT_QUEUE if self.busy else idle
         if self.is_mounted:
             self.query_one("#prompt-hint", Static).update(text)
 
@@ -248,6 +283,8 @@ class Prompt(Vertical):
                 self._take(chosen)
             case "tab":
                 self.put(self.suggestion)
+            case "enter" if self.queued and not (self.text.strip() or self.busy or self.editing):
+                self.post_message(self.QueueWanted())
             case "enter" if not self.text and self.suggestion:
                 self.put(self.suggestion)
             case "enter":
@@ -329,6 +366,10 @@ class Prompt(Vertical):
         row, column = self.area.cursor_location
         self._offer(())
         self.area.replace(suggestion.insert, (row, typed.start()), (row, column))
+
+
+def _joined(first: str, second: str) -> str:
+    return f"{first}\n{second}" if second.strip() else first
 
 
 def _matches(typed: str, label: str) -> bool:

@@ -352,7 +352,11 @@ def test_every_setting_has_words_for_the_form_and_a_valid_default() -> None:
         ("context.threshold_percent", " 75 ", 75),
         ("profiles.a.temperature", "", None),
         ("profiles.a.temperature", "0.5", 0.5),
-        ("approvals.allowed_commands", "git status, ls", ("git status", "ls")),
+        (
+            "approvals.allowed_commands",
+            "git status\n\n git show %h,%s \n",
+            ("git status", "git show %h,%s"),
+        ),
         ("context.condense_prompt", " as typed ", " as typed "),
     ],
 )
@@ -367,3 +371,18 @@ def test_a_form_field_that_is_not_a_number_is_refused() -> None:
     assert field is not None
     with pytest.raises(ValueError, match="is “many”, but must be a whole number from 5 to 100"):
         field.parse("many")
+
+
+@pytest.mark.parametrize(("text", "percent"), [("3", 5), ("-7", 5), ("150", 100)])
+def test_a_threshold_in_a_variable_is_moved_into_its_range_with_a_warning(file: Path, text: str, percent: int) -> None:
+    loaded = load(file, environ={"ROO_TUI_CONTEXT_THRESHOLD_PERCENT": text})
+    assert loaded.context.threshold_percent == percent
+    (problem,) = loaded.problems
+    assert problem.startswith(f"ROO_TUI_CONTEXT_THRESHOLD_PERCENT is {text}, ") and f"{percent} is used" in problem
+
+
+def test_a_hook_command_in_a_variable_keeps_its_commas(file: Path) -> None:
+    commands = "jq '{trigger, strategy}' >> log.json\npython notify.py --to a,b"
+    loaded = load(file, environ={"ROO_TUI_HOOKS_BEFORE_CONDENSE": commands})
+    assert loaded.hooks.before_condense == ("jq '{trigger, strategy}' >> log.json", "python notify.py --to a,b")
+    assert not loaded.problems

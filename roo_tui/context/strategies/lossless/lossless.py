@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from roo_tui.context.condense.cut_point import too_few
 from roo_tui.context.condense.preview import preview_of_bodies
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
 from roo_tui.context.reduction_input import ReductionInput
@@ -67,9 +68,9 @@ class LosslessStrategy:
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
         """Require more than one message."""
         del options
-        return (
-            () if len(effective_history(given.path)) > 1 else ("There are not enough messages to mask anything yet.",)
-        )
+        if len(effective_history(given.path)) <= 1:
+            return (too_few(given.path, "There are not enough messages to mask anything yet."),)
+        return ()
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
         """Return the plan with one mask.

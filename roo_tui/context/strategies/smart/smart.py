@@ -13,6 +13,7 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
+from roo_tui.context.condense.cut_point import too_few
 from roo_tui.context.condense.preview import preview, preview_of_bodies
 from roo_tui.context.condense.summary_call import ask
 from roo_tui.context.history.effective import effective_history
@@ -25,7 +26,7 @@ from roo_tui.context.strategies.smart.passes import BatchPass, IndividualPass, J
 from roo_tui.context.strategies.smart.presets import config_of
 from roo_tui.context.window.tokens import cost
 from roo_tui.domain.entries import Body
-from roo_tui.domain.errors import CondenseError, CondenseRefused, SettingsError
+from roo_tui.domain.errors import CondenseError, CondenseRefused
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage, add_costs
@@ -48,13 +49,10 @@ class SmartStrategy:
     priority: int = 20
 
     def validate(self, given: ReductionInput, options: StrategyOptions) -> tuple[str, ...]:
-        """Require more than one message and a valid configuration."""
+        """Require more than one message."""
+        del options
         if len(effective_history(given.path)) <= 1:
-            return ("There are not enough messages to reduce yet.",)
-        try:
-            config_of(options.preset, options.custom)
-        except SettingsError as error:
-            return (str(error),)
+            return (too_few(given.path, "There are not enough messages to reduce yet."),)
         return ()
 
     def prepare(self, given: ReductionInput, options: StrategyOptions) -> StrategyPlan:
@@ -62,6 +60,7 @@ class SmartStrategy:
 
         Raises:
             CondenseRefused: no pass found anything to reduce.
+            SettingsError: the configuration is not valid.
         """
         run = _Run(given, options, self.id)
         steps, expected = run.steps(), _Expected(given, options)

@@ -160,6 +160,7 @@ class ChatDisplay(Screen[None]):
 
     async def show_queue(self, items: Sequence[QueuedMessage]) -> None:
         """Show the queued messages."""
+        self.prompt.queued = bool(items)
         await self.query_one(QueueList).show(items)
 
     def restore_prompt(self, text: str) -> None:

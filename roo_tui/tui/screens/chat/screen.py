@@ -19,7 +19,7 @@ from roo_tui.tui import strings
 from roo_tui.tui.bindings import bindings_of, slash_suggestions
 from roo_tui.tui.screens.chat import dialogs
 from roo_tui.tui.screens.chat.commands import HANDLERS, ROW_ACTIONS
-from roo_tui.tui.screens.chat.display import ChatDisplay
+from roo_tui.tui.screens.chat.display import ChatDisplay, Work
 from roo_tui.tui.widgets.context_bar import ContextBar
 from roo_tui.tui.widgets.dock import QuestionStack, QueueList, TodoList
 from roo_tui.tui.widgets.notice_line import NoticeLine
@@ -56,6 +56,7 @@ class ChatScreen(ChatDisplay):
         self.engine: EngineApi | None = None
         """None until it is ready."""
         self._held: list[str] = []
+        self._interrupted = False
 
     async def attach(self, engine: EngineApi) -> None:
         """Take over commands and files from the ready engine, and send what was typed meanwhile."""
@@ -117,16 +118,16 @@ class ChatScreen(ChatDisplay):
         try:
             await self.engine.submit(text)
         except MissingKey as error:
-            self._give_back(text)
+            self.prompt.give_back(text)
             self.offer_demo(str(error))
         except RooError as error:
-            self._give_back(text)
+            self.prompt.give_back(text)
             self.tell(str(error), "error")
 
-    def _give_back(self, text: str) -> None:
-        """Put an unsent message back into the prompt."""
-        if not self.prompt.text.strip():
-            self.prompt.put(text)
+    @on(Prompt.QueueWanted)
+    def _send_queue(self, event: Prompt.QueueWanted) -> None:
+        event.stop()
+        self.do(lambda engine: engine.submit(""))
 
     @on(QueueList.EditPressed)
     def _edit_queued(self, event: QueueList.EditPressed) -> None:
@@ -213,6 +214,14 @@ class ChatScreen(ChatDisplay):
         """Focus the prompt."""
         self.prompt.area.focus()
 
+    def interrupt_or_clear(self) -> bool:
+        """Interrupt what runs, or else clear the prompt. Return whether there was either."""
+        if self.prompt.busy and not self._interrupted and self.engine is not None and self.engine.cancel():
+            self._interrupted = True
+            self.show_hint(strings.CANCELLING)
+            return True
+        return self.prompt.clear()
+
     def fold_rows(self, *, expanded: bool) -> None:
         """Open or fold every row of the transcript."""
         for transcript in self.transcripts():
@@ -228,7 +237,7 @@ class ChatScreen(ChatDisplay):
         self.app.copy_to_clipboard(text)
 
     def copy_selection(self) -> None:
-        """Copy what is selected; twice without a selection quits."""
+        """Copy what is selected; without a selection interrupt, clear the prompt, or quit."""
         self.app.action_help_quit()
 
     @property
@@ -285,6 +294,15 @@ class ChatScreen(ChatDisplay):
     def _todos_clicked(self) -> None:
         todos = self.query_one(TodoList)
         todos.folded = not todos.folded
+
+    def show_work(self, work: Work, running: bool) -> None:
+        """Show that something began or ended; a new beginning can be interrupted anew."""
+        self._interrupted = self._interrupted and not running
+        super().show_work(work, running)
+
+    def on_transcript_view_typed(self, event: TranscriptView.Typed) -> None:
+        """Something was typed while the transcript had the focus."""
+        self.prompt.type(event.text)
 
     def on_transcript_view_row_action(self, event: TranscriptView.RowAction) -> None:
         """A key shown in a row's title was pressed or clicked."""

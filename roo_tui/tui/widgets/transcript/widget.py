@@ -24,6 +24,8 @@ from roo_tui.tui.widgets.views.markdown import warm_up
 
 FRAME_S = 1 / 15
 """Seconds between two drawings of a stream; more where drawing takes long, so that keys stay quick."""
+_ROW_KEYS = "uracms"
+"""The keys that titles of rows may offer."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -51,7 +53,7 @@ class TranscriptView(RowListView, can_focus=True):
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
         Binding("enter,space", "activate", show=False),
-        *(Binding(key, f"row_key('{key}')", show=False) for key in "uracms"),
+        *(Binding(key, f"row_key('{key}')", show=False) for key in _ROW_KEYS),
     ]
     HELP = strings.TRANSCRIPT_HELP
 
@@ -63,8 +65,16 @@ class TranscriptView(RowListView, can_focus=True):
             self.key = key
             self.action = action
 
+    class Typed(Message):
+        """Text was typed or pasted that means nothing here."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self._typing = False
         self._stream_buffer = StreamBuffer(self._list)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
@@ -277,14 +287,17 @@ class TranscriptView(RowListView, can_focus=True):
 
     def action_row_key(self, key: str) -> None:
         """Request the action of a key in the title of the cursor's row."""
+        if action := self._row_action(key):
+            self.post_message(self.RowAction(self.selected_key, action))
+
+    def _row_action(self, key: str) -> str:
+        """Return what a key does to the row of the cursor, blank for nothing."""
         box = self._list.get(self.selected_key)
         if box is None:
-            return
+            return ""
         self._list.layout.touch(box)
         hints = box.view.title.hints if box.view and box.view.title else ()
-        action = next((hint.action for hint in hints if hint.key == key), "copy" if key == "c" else "")
-        if action:
-            self.post_message(self.RowAction(box.key, action))
+        return next((hint.action for hint in hints if hint.key == key), "copy" if key == "c" else "")
 
     def _activate(self, key: str) -> None:
         box = self._list.get(key)
@@ -293,6 +306,27 @@ class TranscriptView(RowListView, can_focus=True):
         self._list.layout.touch(box)
         if box.view is not None and box.view.foldable:
             self.toggle(key)
+
+    # keys that mean nothing here
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass on what is typed. Once that has begun, all that is typed follows it until the focus has."""
+        if event.is_printable and event.character and (self._typing or not self._means_something(event.key)):
+            event.stop()
+            event.prevent_default()
+            self._type(event.character)
+
+    def _means_something(self, key: str) -> bool:
+        return bool(self._row_action(key)) if key in _ROW_KEYS else key in self._bindings.key_to_bindings
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pass on what is pasted."""
+        event.stop()
+        self._type(clean(event.text))
+
+    def _type(self, text: str) -> None:
+        self._typing = True
+        self.post_message(self.Typed(text))
 
     # mouse and focus
 
@@ -340,4 +374,5 @@ class TranscriptView(RowListView, can_focus=True):
 
     def on_blur(self) -> None:
         """The cursor goes with the focus."""
+        self._typing = False
         self._paint()

@@ -15,7 +15,7 @@ from roo_tui.context.window.thresholds import Thresholds
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, Entry, Pinned, UserMessage
-from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError
+from roo_tui.domain.errors import CondenseError, CondenseRefused, ModelError, SettingsError
 from roo_tui.domain.markers import Condense, Mask, PassMetrics
 from roo_tui.domain.requests import ModelInfo
 from tests.support.histories import History
@@ -402,8 +402,8 @@ async def test_the_plan_foresees_calls_and_size_without_asking(counter: TokenCou
 async def test_a_custom_configuration_that_is_wrong_is_told_before_anything_runs(counter: TokenCounter):
     history = steps()
     given = StrategyOptions(counter, preset="custom", custom='{"passes": [{"id": "a", "mode": "x"}]}')
-    (problem,) = SmartStrategy().validate(inputs(history.path, counter), given)
-    assert "passes[0].mode" in problem
+    with pytest.raises(SettingsError, match=r"passes\[0\].mode"):
+        SmartStrategy().prepare(inputs(history.path, counter), given)
 
 
 async def test_what_a_retry_cost_is_counted(counter: TokenCounter):
