@@ -50,7 +50,8 @@ class ToolCalls:
     async def run_all(self, calls: list[ToolUse]) -> bool:
         """Run the calls in order; return whether one of them finished the task.
 
-        If cancelled, every call without a result gets one that says so, before the cancel goes on.
+        If cancelled, every call without a result gets one that says so, and what the interrupted call changed gets a
+        checkpoint, before the cancel goes on.
         """
         finished = False
         for index, call in enumerate(calls):
@@ -58,6 +59,7 @@ class ToolCalls:
                 finished |= await self._run(call)
             except asyncio.CancelledError:
                 await self._interrupted(calls[index:])
+                await self._checkpointing.after_change()
                 raise
         return finished
 
@@ -77,8 +79,7 @@ class ToolCalls:
         await self._task.record(CallStarted(call.id))
         outcome = await self._execute(call, prepared, context)
         await self._finish(call, outcome, decision)
-        if changes_files:
-            await self._checkpointing.take()
+        await self._checkpointing.after_change()
         return prepared.plan.effect is Effect.FINISH and not outcome.is_error
 
     async def _execute(self, call: ToolUse, prepared: Prepared, context: ToolContext) -> Outcome:
