@@ -104,12 +104,11 @@ class Rewinder:
         intent = await self._runtime.store.get_value(self._intent_key())
         if not isinstance(intent, dict):
             return
-        unfinished = len(self._task.moves) == intent["moves"] and intent.get("head", self._task.log.head) == (
-            self._task.log.head
-        )
+        head = self._task.log.head
+        unfinished = len(self._task.moves) == intent["moves"] and intent.get("head", head) == head
         if unfinished and intent["files_before"]:
             try:
-                await self._runtime.checkpoints.restore(intent["files_before"], self._task.id)
+                await self._runtime.checkpoints.restore(intent["files_before"], self._task.id, keep_users=True)
             except CheckpointError as error:
                 await self._task.record(
                     Noted("warning", "A rewind was interrupted; the files are not put back", str(error))

@@ -122,36 +122,35 @@ class Checkpoints:
             files = tuple(_file_change(change, conflict=change.path in plan.by_user) for change in plan.changes)
             return files, tuple(sorted({*now.left_out, *plan.skipped}))
 
-    async def restore(self, tree: str, task: str) -> Restored:
+    async def restore(self, tree: str, task: str, *, keep_users: bool = False) -> Restored:
         """Restore to the state of `tree` what the task's steps changed since: all of it, or nothing.
 
         Files created since then are deleted, deleted ones are written again. Files that no step changed stay as they
-        are, and so does what a checkpoint since then left out. A restore that has begun is finished even if the caller
-        is cancelled.
+        are, and so does what a checkpoint since then left out; with `keep_users`, so do files that the user changed as
+        well. A restore that has begun is finished even if the caller is cancelled.
 
         Raises:
             CheckpointError: a file could not be written (nothing is changed), or the tree does not exist.
         """
         self._require_available()
-        return await _uninterrupted(self._restore(tree, task))
+        return await _uninterrupted(self._restore(tree, task, keep_users))
 
-    async def _restore(self, tree: str, task: str) -> Restored:
+    async def _restore(self, tree: str, task: str, keep_users: bool) -> Restored:
         async with self._git.session():
             await self._finish_interrupted_restore()
             before = await store_working_files(self._git)
             plan = await self._plan(before, tree, task)
-            if not plan.changes:
+            kept = plan.by_user if keep_users else frozenset()
+            changes = tuple(change for change in plan.changes if change.path not in kept)
+            if not changes:
                 return Restored(before.tree, before.tree, (), plan.skipped)
             await self._history.add(before.tree, before.left_out)
-            journal = self._git.folder / _JOURNAL
-            paths = [change.path for change in plan.changes]
-            journal.write_text(json.dumps([before.tree, tree, paths, task]))
-            await self._move(before.tree, tree, plan.changes, journal)
+            await self._move(before.tree, tree, changes, task)
             await untrack_ignored(self._git, await self._absent(tree))
             after = await store_working_files(self._git)
             await self._history.add(after.tree, after.left_out, step_of=task, by_user=False)
-            journal.unlink()
-            return Restored(before.tree, after.tree, tuple(paths), plan.skipped)
+            (self._git.folder / _JOURNAL).unlink()
+            return Restored(before.tree, after.tree, tuple(change.path for change in changes), plan.skipped)
 
     async def _absent(self, tree: str) -> frozenset[str]:
         """Return the stored working files that a tree does not have."""
@@ -159,11 +158,13 @@ class Checkpoints:
         changes = await self._git.changes(now.tree, tree)
         return frozenset(change.path for change in changes if change.new_mode == ABSENT)
 
-    async def _move(self, before: str, tree: str, changes: Sequence[TreeChange], journal: Path) -> None:
-        """Apply all changes; if one fails, undo those already applied."""
+    async def _move(self, before: str, tree: str, changes: Sequence[TreeChange], task: str) -> None:
+        """Apply all changes and leave the journal; if one fails, undo those already applied."""
         back = [change.reversed() for change in changes]
         new = await self._git.stage(tree, changes, "new")
         old = await self._git.stage(before, back, "old")
+        journal = self._git.folder / _JOURNAL
+        journal.write_text(json.dumps([before, tree, [change.path for change in changes], task]))
         try:
             await asyncio.to_thread(apply, self._workspace, changes, new)
         except OSError as error:

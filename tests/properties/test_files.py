@@ -12,7 +12,7 @@ import pytest
 from roo_tui.store.checkpoints import Checkpoints
 from roo_tui.store.working_tree import HUGE_BYTES
 
-SEEDS = 40
+SEEDS = 12
 LONGEST = 14
 TASK, OTHER = "this task", "another task"
 RULES = ("*.log\n", "*.log\nsecret*\n", "data/\n", "", "*.txt\n!kept.txt\n")

@@ -15,7 +15,7 @@ from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPreview
 from roo_tui.engine import Engine
 from tests.support.engines import Recorder, bodies, engine_on, session_of
-from tests.support.scripted_model import ScriptedModel, call
+from tests.support.scripted_model import Answer, ScriptedModel, call
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def workspace(tmp_path: Path) -> Path:
 
 def runs(*commands: str) -> ScriptedModel:
     """Return a model that runs each command in a turn of its own."""
-    replies: list[object] = []
+    replies: list[Answer] = []
     for number, command in enumerate(commands):
         replies += [call("execute_command", f"c{number}", command=command), "Done."]
     return ScriptedModel(replies)

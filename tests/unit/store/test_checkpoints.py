@@ -452,6 +452,33 @@ async def test_two_at_once_wait_for_each_other(root, tmp_path):
     assert len({snapshot.commit for snapshot in snapshots}) == 1
 
 
+async def test_a_restore_can_keep_what_the_user_changed_as_well(root, checkpoints):
+    first = await checkpoints.snapshot()
+    (root / "agents").write_text("1")
+    (root / "both").write_text("1")
+    await step(checkpoints)
+    (root / "both").write_text("2, by the user")
+    restored = await checkpoints.restore(first.tree, TASK, keep_users=True)
+    assert restored.files == ("agents",)
+    assert files_of(root) == {b"both": (b"2, by the user", False)}
+
+
+async def test_what_changed_between_checkpoints_of_an_earlier_version_counts_as_the_agents(root, checkpoints):
+    (root / "a").write_text("1")
+    first = await checkpoints.snapshot()
+    (root / "a").write_text("2")
+    (root / "new").write_text("1")
+    last = await checkpoints.snapshot()
+    commit = ""
+    for taken in (first, last):
+        parent = ("-p", commit) if commit else ()
+        commit = git(shadow(checkpoints), "commit-tree", taken.tree, *parent, "-m", "checkpoint").strip()
+    git(shadow(checkpoints), "update-ref", "refs/heads/checkpoints", commit)
+    (root / "mine").write_text("1")
+    await checkpoints.restore(first.tree, TASK)
+    assert files_of(root) == {b"a": (b"1", False), b"mine": (b"1", False)}
+
+
 async def test_a_tree_that_is_not_there_is_refused_and_changes_nothing(root, checkpoints):
     (root / "a").write_text("1")
     await checkpoints.snapshot()
