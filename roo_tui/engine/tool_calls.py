@@ -50,8 +50,8 @@ class ToolCalls:
     async def run_all(self, calls: list[ToolUse]) -> bool:
         """Run the calls in order; return whether one of them finished the task.
 
-        If cancelled, every call without a result gets one that says so, and what the interrupted call changed gets a
-        checkpoint, before the cancel goes on.
+        If cancelled, every call without a result gets one that says so, before the cancel goes on. However a call ends,
+        what it changed gets a checkpoint.
         """
         finished = False
         for index, call in enumerate(calls):
@@ -59,8 +59,9 @@ class ToolCalls:
                 finished |= await self._run(call)
             except asyncio.CancelledError:
                 await self._interrupted(calls[index:])
-                await self._checkpointing.after_change()
                 raise
+            finally:
+                await self._checkpointing.after_change()
         return finished
 
     async def _run(self, call: ToolUse) -> bool:
@@ -79,7 +80,6 @@ class ToolCalls:
         await self._task.record(CallStarted(call.id))
         outcome = await self._execute(call, prepared, context)
         await self._finish(call, outcome, decision)
-        await self._checkpointing.after_change()
         return prepared.plan.effect is Effect.FINISH and not outcome.is_error
 
     async def _execute(self, call: ToolUse, prepared: Prepared, context: ToolContext) -> Outcome:

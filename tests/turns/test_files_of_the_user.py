@@ -9,7 +9,7 @@ import pytest
 
 from roo_tui import paths
 from roo_tui.domain.entries import Noted
-from roo_tui.domain.errors import WouldOverwrite
+from roo_tui.domain.errors import StoreError, WouldOverwrite
 from roo_tui.domain.events import ToolStarted
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPreview
@@ -150,6 +150,11 @@ async def test_a_workspace_that_the_repository_around_it_ignores_is_still_checkp
     assert (inside / "main.py").read_text() == "1\n"
 
 
+async def fail(*_: object) -> None:
+    """Fail like a store on a full disk."""
+    raise StoreError("The disk is full.")
+
+
 async def interrupt_a_command(engine: Engine, recorder: Recorder, changed: Path) -> None:
     """Send a message, and press Escape once the command has changed a file and goes on."""
     await engine.submit("go")
@@ -169,6 +174,33 @@ async def test_what_an_interrupted_command_changed_is_not_taken_for_the_users(wo
         ("half.txt", "delete", False)
     ]
     assert not (workspace / "half.txt").exists()
+
+
+async def test_what_a_command_changed_is_the_agents_even_if_its_result_could_not_be_stored(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engine_on(workspace, runs("echo 1 > new.txt"), auto_approve=True) as (engine, recorder):
+        with monkeypatch.context() as on_a_full_disk:
+            on_a_full_disk.setattr(session_of(engine).calls, "_finish", fail)
+            assert (await recorder.turn("write")).reason == "failed"
+        preview = await rewound(engine)
+    assert [(change.path, change.conflict) for change in preview.files] == [("new.txt", False)]
+
+
+async def test_what_changed_in_a_step_that_the_program_did_not_survive_is_removed_only_after_a_question(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engine_on(workspace, runs("echo 1 > new.txt"), auto_approve=True) as (engine, recorder):
+        session = session_of(engine)
+        monkeypatch.setattr(session.calls, "_finish", fail)
+        monkeypatch.setattr(session.checkpointing, "after_change", fail)
+        await recorder.turn("write")
+    async with engine_on(workspace, runs(), task=session.task.id) as (engine, _):
+        await session_of(engine).checkpointing.settle()
+        with pytest.raises(WouldOverwrite, match=r"new\.txt"):
+            await rewound(engine)
+        await rewound(engine, overwrite=True)
+    assert not (workspace / "new.txt").exists()
 
 
 async def test_files_that_only_the_user_touched_stay_as_they_are(workspace: Path) -> None:
