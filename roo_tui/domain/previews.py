@@ -1,4 +1,4 @@
-"""A request for a condense and its preview, the one type behind every preview, dry run and comparison."""
+"""A request for a condense, and its preview: one type for every preview, dry run and comparison."""
 
 from dataclasses import dataclass, field
 from typing import Literal

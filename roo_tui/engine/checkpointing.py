@@ -1,4 +1,4 @@
-"""Takes checkpoints of the workspace's files: before and after each step that may change any.
+"""Take checkpoints of the workspace's files: before and after each step that may change any.
 
 What changed between the two is the agent's doing, everything else the user's; a rewind takes back only the agent's.
 """

@@ -1,4 +1,4 @@
-"""The shadow git repository of checkpoints: outside the workspace, and independent of the user's git configuration.
+"""The shadow git repository of checkpoints: outside the workspace, and independent of the user's git configuration but for its ignore rules.
 
 It uses the plumbing commands of the installed git. Each session works on a copy of the index, so that a killed process
 leaves nothing behind that could block the next one.

@@ -1,4 +1,4 @@
-"""Stores the workspace's files as a git tree, and says which files are left out of it."""
+"""Store the workspace's files as a git tree, and says which files are left out of it."""
 
 import asyncio
 import json
