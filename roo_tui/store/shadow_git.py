@@ -1,4 +1,6 @@
-"""The shadow git repository of checkpoints: outside the workspace, and independent of the user's git configuration but for its ignore rules.
+"""The shadow git repository of checkpoints: outside the workspace, and independent of the user's configuration of git.
+
+Only the user's ignore rules count.
 
 It uses the plumbing commands of the installed git. Each session works on a copy of the index, so that a killed process
 leaves nothing behind that could block the next one.
