@@ -1,4 +1,7 @@
-"""Take checkpoints of the workspace's files: before a turn's first change, and after each step that may change one."""
+"""Take checkpoints of the workspace's files: before and after each step that may change any.
+
+What changed between the two is the agent's doing, everything else the user's; a rewind takes back only the agent's.
+"""
 
 import asyncio
 import logging
@@ -21,27 +24,34 @@ class Checkpointing:
         self._task = task
         self._told: set[str] = set()
         self._first: asyncio.Task[Snapshot | None] | None = None
-        self._turn_has_one = False
+        self._step_open = False
 
     def start(self) -> None:
         """Take the first checkpoint in the background; it is complete before the first change."""
         if self._first is None and not self._task.read_only:
-            self._first = asyncio.create_task(self._take(), name="first checkpoint")
+            self._first = asyncio.create_task(self._take_before(), name="first checkpoint")
 
     async def before_message(self) -> None:
-        """Begin a new turn: record the first checkpoint if it is complete."""
-        self._turn_has_one = False
+        """Record the first checkpoint if it is complete."""
         if self._first is not None and self._first.done():
             await self._record_first()
 
     async def before_change(self) -> None:
-        """Take a checkpoint before a turn's first change, so that the user's own changes since the last are kept."""
-        if self._turn_has_one:
-            return
+        """Take a checkpoint before a step, so that the user's own changes since the last one are kept."""
         if self._first is not None:
             await self._record_first()
-        await self.take()
-        self._turn_has_one = True
+        await self._record(await self._take_before())
+        self._step_open = True
+
+    async def after_change(self) -> None:
+        """Take a checkpoint after a step, complete or interrupted; nothing is done if none was begun."""
+        if self._step_open:
+            await self._record(await self._take(step_of=self._task.id, by_user=False))
+            self._step_open = False
+
+    def step_was_cut_short(self) -> None:
+        """Remember that the program ended in a step: what changed since may be its doing or the user's."""
+        self._step_open = True
 
     async def settle(self) -> None:
         """Wait for the first checkpoint, if it is still being taken."""
@@ -55,23 +65,25 @@ class Checkpointing:
                 return entry.body.tree
         return ""
 
-    async def take(self) -> None:
-        """Take a checkpoint; it is recorded only if the files differ from the previous one."""
-        await self._record(await self._take())
-
     async def _record_first(self) -> None:
         first, self._first = self._first, None
         if first is not None:
             await self._record(await asyncio.shield(first))
 
-    async def _take(self) -> Snapshot | None:
+    async def _take_before(self) -> Snapshot | None:
+        """Take a checkpoint of what the user changed; a step that had none after it may have changed it, too."""
+        taken = await self._take(step_of=self._task.id if self._step_open else "", by_user=True)
+        self._step_open = False
+        return taken
+
+    async def _take(self, *, step_of: str, by_user: bool) -> Snapshot | None:
         if not self._runtime.settings.checkpoints.enabled:
             return None
         if reason := self._runtime.checkpoints.available():
             self._tell(f"Files cannot be restored by a rewind: {reason}")
             return None
         try:
-            return await self._runtime.checkpoints.snapshot()
+            return await self._runtime.checkpoints.snapshot(step_of=step_of, by_user=by_user)
         except CheckpointError as error:
             log.warning("checkpoint failed: %s", error)
             self._tell(f"Files cannot be restored by a rewind: {error}")

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 from roo_tui.context.history import rewind_points, target_head
 from roo_tui.domain.entries import CallRecord, Checkpoint, HeadMove, Noted, UserMessage
-from roo_tui.domain.errors import CommandRefused, RooError, WouldOverwrite
+from roo_tui.domain.errors import CheckpointError, CommandRefused, RooError, WouldOverwrite
 from roo_tui.domain.events import PromptRestored, ViewChanged
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.views import RewindPoint, RewindPreview
-from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.task import HeadMoveReason, OpenTask
 
@@ -32,10 +31,9 @@ class _Move:
 class Rewinder:
     """Moves the head of one open task and restores files from checkpoints."""
 
-    def __init__(self, runtime: Runtime, task: OpenTask, checkpointing: Checkpointing) -> None:
+    def __init__(self, runtime: Runtime, task: OpenTask) -> None:
         self._runtime = runtime
         self._task = task
-        self._checkpointing = checkpointing
 
     def points(self) -> tuple[RewindPoint, ...]:
         """Return the rewind points, oldest first."""
@@ -64,7 +62,7 @@ class Rewinder:
         reason = self._why_no_files(point.tree)
         if reason:
             return RewindPreview(point, messages, files_possible=False, note=reason)
-        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._known_tree())
+        files, skipped = await self._runtime.checkpoints.preview(point.tree, self._task.id)
         return RewindPreview(point, messages, files, skipped)
 
     async def rewind(self, entry_id: EntryId, *, conversation: bool, files: bool, overwrite: bool) -> None:
@@ -106,26 +104,36 @@ class Rewinder:
         intent = await self._runtime.store.get_value(self._intent_key())
         if not isinstance(intent, dict):
             return
-        if len(self._task.moves) == intent["moves"] and intent["files_before"]:
-            await self._runtime.checkpoints.restore(intent["files_before"])
+        head = self._task.log.head
+        unfinished = len(self._task.moves) == intent["moves"] and intent.get("head", head) == head
+        if unfinished and intent["files_before"]:
+            try:
+                await self._runtime.checkpoints.restore(intent["files_before"], self._task.id, keep_users=True)
+            except CheckpointError as error:
+                await self._task.record(
+                    Noted("warning", "A rewind was interrupted; the files are not put back", str(error))
+                )
+                # Until the conversation goes on, the next start tries again.
+                await self._runtime.store.set_value(self._intent_key(), intent | {"head": self._task.log.head})
+                return
             await self._task.record(Noted("warning", "A rewind was interrupted; the files were put back"))
         await self._runtime.store.set_value(self._intent_key(), None)
 
     async def _move(self, move: _Move, overwrite: bool) -> None:
         task, runtime = self._task, self._runtime
         task.require_writable()
-        files_before = ""
+        files_before = files_after = ""
         if move.tree:
             await self._refuse_conflicts(move.tree, overwrite)
             files_before = (await runtime.checkpoints.snapshot()).tree
-            intent = {"moves": len(task.moves), "files_before": files_before}
+            intent = {"moves": len(task.moves), "head": task.log.head, "files_before": files_before}
             await runtime.store.set_value(self._intent_key(), intent)
-            await runtime.checkpoints.restore(move.tree)
+            files_after = (await runtime.checkpoints.restore(move.tree, task.id)).after
         try:
-            await task.move_head(move.head, reason=move.reason, files_before=files_before, files_after=move.tree)
+            await task.move_head(move.head, reason=move.reason, files_before=files_before, files_after=files_after)
         except RooError:
             if files_before:
-                await runtime.checkpoints.restore(files_before)
+                await runtime.checkpoints.restore(files_before, task.id)
             raise
         finally:
             if move.tree:
@@ -133,23 +141,11 @@ class Rewinder:
         task.emit(ViewChanged(task.id, "rewind"))
 
     async def _refuse_conflicts(self, tree: str, overwrite: bool) -> None:
-        files, _ = await self._runtime.checkpoints.preview(tree, self._known_tree())
+        files, _ = await self._runtime.checkpoints.preview(tree, self._task.id)
         conflicts = [change.path for change in files if change.conflict]
         if conflicts and not overwrite:
             named = ", ".join(conflicts[:5]) + (" …" if len(conflicts) > 5 else "")
             raise WouldOverwrite(f"You changed {named} since the last step. This would overwrite your changes.")
-
-    def _known_tree(self) -> str:
-        """Return the git tree of the files as roo-tui last saw or left them, "" if it never did.
-
-        Whatever differs from it is the user's own change.
-        """
-        path = self._task.log.path()
-        seen = next((entry for entry in reversed(path) if isinstance(entry.body, Checkpoint)), None)
-        moved = next((move for move in reversed(self._task.moves) if move.files_after), None)
-        if moved is not None and (seen is None or moved.at_ms >= seen.at_ms):
-            return moved.files_after
-        return self._checkpointing.last_tree()
 
     def _why_no_files(self, tree: str) -> str:
         if reason := self._runtime.checkpoints.available():

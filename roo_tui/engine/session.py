@@ -50,9 +50,10 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
     stored = await runtime.store.load(task_id)
     task = OpenTask(stored, runtime.store, runtime.bus, lock, read_only)
     checkpointing = Checkpointing(runtime, task)
-    rewinding = Rewinder(runtime, task, checkpointing)
+    rewinding = Rewinder(runtime, task)
     if not read_only:
-        await _recover(task, stored.draft)
+        if await _recover(task, stored.draft):
+            checkpointing.step_was_cut_short()
         await rewinding.recover()
     gauge = ContextGauge(runtime, task)
     context = ContextControl(runtime, task, gauge)
@@ -61,19 +62,24 @@ async def open_session(runtime: Runtime, task_id: str) -> Session:
     )
 
 
-async def _recover(task: OpenTask, draft: AssistantMessage | None) -> None:
-    """Keep the answer that was streaming when the program ended, and give every open call a result."""
+async def _recover(task: OpenTask, draft: AssistantMessage | None) -> bool:
+    """Keep the answer that was streaming when the program ended, and give every open call a result.
+
+    Return whether a call was running.
+    """
     if draft is not None:
         await task.record(draft, drop_draft=True)
-    await close_open_calls(task)
+    return await close_open_calls(task)
 
 
-async def close_open_calls(task: OpenTask) -> None:
-    """Give every call without a result one that says so; no call is run again."""
+async def close_open_calls(task: OpenTask) -> bool:
+    """Give every call without a result one that says so; no call is run again. Return whether one had been started."""
     path = task.log.path()
     started = {entry.body.call_id for entry in path if isinstance(entry.body, CallStarted)}
-    for call in open_calls(path):
+    closing = open_calls(path)
+    for call in closing:
         text = render("replies/was_running" if call.id in started else "replies/not_run").strip()
         record = CallRecord(call.id, call.name, synthetic=True)
         result = ToolResult(call.id, text, is_error=True)
         await task.record(UserMessage((result,), source="tools", calls=(record,)))
+    return any(call.id in started for call in closing)

@@ -50,7 +50,8 @@ class ToolCalls:
     async def run_all(self, calls: list[ToolUse]) -> bool:
         """Run the calls in order; return whether one of them finished the task.
 
-        If cancelled, every call without a result gets one that says so, before the cancel goes on.
+        If cancelled, every call without a result gets one that says so, before the cancel goes on. However a call ends,
+        what it changed gets a checkpoint.
         """
         finished = False
         for index, call in enumerate(calls):
@@ -59,6 +60,8 @@ class ToolCalls:
             except asyncio.CancelledError:
                 await self._interrupted(calls[index:])
                 raise
+            finally:
+                await self._checkpointing.after_change()
         return finished
 
     async def _run(self, call: ToolUse) -> bool:
@@ -77,8 +80,6 @@ class ToolCalls:
         await self._task.record(CallStarted(call.id))
         outcome = await self._execute(call, prepared, context)
         await self._finish(call, outcome, decision)
-        if changes_files:
-            await self._checkpointing.take()
         return prepared.plan.effect is Effect.FINISH and not outcome.is_error
 
     async def _execute(self, call: ToolUse, prepared: Prepared, context: ToolContext) -> Outcome:

@@ -25,7 +25,8 @@ def blocked_paths(root: Path, changes: Sequence[TreeChange]) -> frozenset[str]:
 def apply(root: Path, changes: Sequence[TreeChange], staged: Path) -> None:
     """Delete and write files according to the changes, with contents from `staged`. It is safe to repeat this.
 
-    Files keep their permissions except for the executable bit. Folders left empty are removed.
+    Files get the permissions they had; where no checkpoint knows them, they keep theirs except for the executable bit.
+    Folders left empty are removed.
 
     Raises:
         OSError: a file could not be written; the changes before it have been applied.
@@ -36,7 +37,7 @@ def apply(root: Path, changes: Sequence[TreeChange], staged: Path) -> None:
     _remove_empty_folders(root, (change.path for change in changes if change.new_mode == ABSENT))
     for change in changes:
         if change.new_mode != ABSENT:
-            _write(staged / change.path, root / change.path, change.new_mode)
+            _write(staged / change.path, root / change.path, change)
 
 
 def _is_blocked(root: Path, change: TreeChange, going: set[str]) -> bool:
@@ -85,7 +86,7 @@ def _remove_empty_folders(root: Path, paths: Iterable[str]) -> None:
             pass
 
 
-def _write(source: Path, target: Path, mode: str) -> None:
+def _write(source: Path, target: Path, change: TreeChange) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     here = _mode(target)
     if stat.S_ISDIR(here):
@@ -93,16 +94,22 @@ def _write(source: Path, target: Path, mode: str) -> None:
             Path(place).rmdir()
     temporary = target.with_name(f".roo-tui-{secrets.token_hex(6)}")
     try:
-        if mode == LINK:
+        if change.new_mode == LINK:
             temporary.symlink_to(source.readlink())
         else:
+            temporary.touch(0o600)
             shutil.copyfile(source, temporary)
-            permissions = stat.S_IMODE(here if stat.S_ISREG(here) else source.stat().st_mode)
-            temporary.chmod(_with_executable_bit(permissions, mode == EXECUTABLE))
+            temporary.chmod(_permissions(change, here if stat.S_ISREG(here) else source.stat().st_mode))
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _permissions(change: TreeChange, here: int) -> int:
+    if change.new_permissions is not None:
+        return change.new_permissions
+    return _with_executable_bit(stat.S_IMODE(here), change.new_mode == EXECUTABLE)
 
 
 def _with_executable_bit(permissions: int, executable: bool) -> int:

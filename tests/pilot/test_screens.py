@@ -1,12 +1,14 @@
 """The screens over the chat, by keyboard and by mouse, with a scripted engine."""
 
+from dataclasses import replace
+
 import pytest
 from textual.widgets import TextArea
 from textual.worker import WorkerFailed
 
 from roo_tui.commands import notice_of
 from roo_tui.domain.entries import TaskInfo
-from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
+from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError, WouldOverwrite
 from roo_tui.domain.previews import CondensePreview, Preset
 from roo_tui.domain.views import (
     AnswerRow,
@@ -87,6 +89,34 @@ async def test_files_a_person_changed_are_overwritten_only_after_a_question() ->
         await screen.press("b")
         await screen.press("y")
         assert screen.called("rewind") == [(9, True, True, True)]
+
+
+async def test_a_file_edited_after_the_preview_is_asked_about_before_it_is_overwritten() -> None:
+    engine = engine_with_points(THEIRS)
+    engine.refuse["rewind"] = WouldOverwrite("You changed src/late.py since the last step.")
+    async with started(engine) as screen:
+        await screen.press("ctrl+r")
+        await screen.press("b")
+        assert "src/late.py" in screen.text()
+        await screen.press("n")
+        assert notice_of("rewind") not in screen.notices()
+        await screen.press("ctrl+r")
+        await screen.press("b")
+        del engine.refuse["rewind"]
+        await screen.press("y")
+        assert screen.called("rewind")[-1] == (9, True, True, True)
+        assert notice_of("rewind") in screen.notices()
+
+
+async def test_a_file_edited_after_the_question_is_not_overwritten_by_the_answer() -> None:
+    engine = engine_with_points(MINE)
+    async with started(engine) as screen:
+        await screen.press("ctrl+r")
+        await screen.press("b")
+        late = replace(MINE, path="src/late.py")
+        engine.read.previews = engine_with_points(MINE, late).read.previews
+        await screen.press("y")
+        assert screen.called("rewind") == [(9, True, True, False)]
 
 
 async def test_without_snapshots_only_the_conversation_goes_back() -> None:

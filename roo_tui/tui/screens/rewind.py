@@ -25,12 +25,12 @@ PreviewSource = Callable[[EntryId], Awaitable[RewindPreview]]
 
 @dataclass(frozen=True, slots=True)
 class RewindChoice:
-    """What the user decided. `overwrite` was confirmed with the names of the files shown."""
+    """What the user decided. `overwrite` names the files that were shown as the user's and may be overwritten."""
 
     entry_id: EntryId
     conversation: bool
     files: bool
-    overwrite: bool
+    overwrite: frozenset[str]
 
 
 class RewindScreen(Page[RewindChoice | None]):
@@ -106,12 +106,11 @@ class RewindScreen(Page[RewindChoice | None]):
         preview = self._preview
         if preview is None or (how in ("both", "files") and not _has_files(preview)):
             return
-        files, overwrite = how != "conversation", False
-        conflicts = [change for change in preview.files if change.conflict]
-        if files and conflicts:
-            overwrite = await self._asks_to_overwrite(conflicts)
-            if not overwrite:
-                return
+        files = how != "conversation"
+        conflicts = [change for change in preview.files if change.conflict] if files else []
+        if conflicts and not await self._asks_to_overwrite(conflicts):
+            return
+        overwrite = frozenset(change.path for change in conflicts)
         self.dismiss(RewindChoice(preview.point.entry_id, how != "files", files, overwrite))
 
     async def _asks_to_overwrite(self, conflicts: Sequence[FileChange]) -> bool:

@@ -12,7 +12,8 @@ import pytest
 from roo_tui.domain.errors import CheckpointError
 from roo_tui.domain.views import FileChange
 from roo_tui.store import restoring
-from roo_tui.store.checkpoints import HUGE_BYTES, Checkpoints
+from roo_tui.store.checkpoints import Checkpoints, Restored, Snapshot
+from roo_tui.store.working_tree import HUGE_BYTES
 
 
 @pytest.fixture
@@ -29,6 +30,26 @@ def checkpoints(root, tmp_path):
 
 def shadow(checkpoints: Checkpoints) -> Path:
     return checkpoints._git.folder
+
+
+TASK = "task"
+
+
+async def step(checkpoints: Checkpoints) -> Snapshot:
+    """Take the checkpoint after a step of the agent."""
+    return await checkpoints.snapshot(step_of=TASK, by_user=False)
+
+
+async def back(checkpoints: Checkpoints, tree: str) -> Restored:
+    """Let what changed be a step's doing, and restore a tree."""
+    await step(checkpoints)
+    return await checkpoints.restore(tree, TASK)
+
+
+async def looked_ahead(checkpoints: Checkpoints, tree: str) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+    """Let what changed be a step's doing, and preview a restore."""
+    await step(checkpoints)
+    return await checkpoints.preview(tree, TASK)
 
 
 def git(folder, *arguments):
@@ -63,13 +84,13 @@ async def test_a_restore_brings_back_changed_deleted_and_created_files(root, che
     (root / "sub").rmdir()
     (root / "new" / "deep").mkdir(parents=True)
     (root / "new" / "deep" / "file.py").write_text("new\n")
-    second = await checkpoints.snapshot()
-    restored = await checkpoints.restore(first.tree)
+    second = await step(checkpoints)
+    restored = await back(checkpoints, first.tree)
     assert files_of(root) == was
     assert not (root / "new").exists()
     assert (restored.before, restored.after, restored.skipped) == (second.tree, first.tree, ())
     assert restored.files == ("changed.py", "new/deep/file.py", "sub/deleted.py")
-    await checkpoints.restore(restored.before)
+    await back(checkpoints, restored.before)
     assert (root / "changed.py").read_text() == "one\n2\n3\n"
     assert (root / "new" / "deep" / "file.py").exists()
     assert not (root / "sub").exists()
@@ -98,7 +119,7 @@ async def test_an_equal_tree_is_the_same_snapshot(root, checkpoints, tmp_path):
 async def test_an_empty_workspace_can_be_kept_and_restored(root, checkpoints):
     empty = await checkpoints.snapshot()
     (root / "a").write_text("1")
-    await checkpoints.restore(empty.tree)
+    await back(checkpoints, empty.tree)
     assert files_of(root) == {}
     assert root.is_dir()
 
@@ -122,11 +143,9 @@ async def test_names_of_any_bytes_survive(root, checkpoints):
     assert sorted(was) == sorted(names)
     for name in names:
         (root / os.fsdecode(name)).unlink()
-    preview, _ = await checkpoints.preview(first.tree)
+    preview, _ = await looked_ahead(checkpoints, first.tree)
     assert sorted(os.fsencode(change.path) for change in preview) == sorted(names)
-    await checkpoints.restore(first.tree, [os.fsdecode(names[2])])
-    assert list(files_of(root)) == [names[2]]
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert files_of(root) == was
 
 
@@ -150,7 +169,7 @@ async def test_mode_bits_and_links_survive(root, checkpoints):
     (root / "to_folder").unlink()
     (root / "to_folder").mkdir()
     (root / "to_folder" / "b").write_text("1")
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert files_of(root) == was
     assert (root / "run.sh").stat().st_mode & 0o777 == 0o755
     assert (root / "private").stat().st_mode & 0o777 == 0o600
@@ -180,12 +199,12 @@ async def test_files_and_folders_may_take_each_others_places(root, checkpoints, 
     (outside / "inner").write_text("not ours")
     (root / "moved").rename(tmp_path / "moved")
     (root / "moved").symlink_to(tmp_path / "moved")
-    second = await checkpoints.snapshot()
+    second = await step(checkpoints)
     now = files_of(root)
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert files_of(root) == was
     assert (outside / "inner").read_text() == "not ours"
-    await checkpoints.restore(second.tree)
+    await back(checkpoints, second.tree)
     assert files_of(root) == now
 
 
@@ -205,7 +224,7 @@ async def test_bytes_are_kept_whatever_gitattributes_and_the_users_settings_say(
     first = await checkpoints.snapshot()
     for name in ("a.txt", "a.id", "a.u16", "a.lfs", "a.bin"):
         (root / name).unlink()
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert {(root / name).read_bytes() for name in ("a.txt", "a.id", "a.u16", "a.lfs", "a.bin")} == {content}
 
 
@@ -225,11 +244,11 @@ async def test_ignored_huge_and_nested_files_are_left_alone_and_named(root, chec
         if commit:
             git(root / name, "add", "file")
             git(root / name, "commit", "-qm", "x")
-    assert (await checkpoints.snapshot()).skipped == ("huge.bin", "nested/", "nested_empty/")
-    files, skipped = await checkpoints.preview(first.tree)
+    assert (await step(checkpoints)).skipped == ("huge.bin", "nested/", "nested_empty/")
+    files, skipped = await looked_ahead(checkpoints, first.tree)
     assert [change.path for change in files] == ["a"]
     assert skipped == ("build/", "huge.bin", "nested/", "nested_empty/", "x.log")
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert (root / "a").read_text() == "1"
     assert all(
         (root / name).exists() for name in ("x.log", "build/out", "huge.bin", "nested/file", "nested_empty/file")
@@ -248,16 +267,16 @@ async def test_a_file_that_no_snapshot_holds_is_never_overwritten(root, checkpoi
     (root / "through" / "file").unlink()
     (root / "through").rmdir()
     (root / ".gitignore").write_text("now_*\nthrough\n")
-    await checkpoints.snapshot()
+    await step(checkpoints)
     (root / "now_ignored").write_text("secret")
     (root / "now_folder").mkdir()
     (root / "now_folder" / "secret").write_text("secret")
     (root / "through").symlink_to(root / "now_folder")
-    files, skipped = await checkpoints.preview(first.tree)
+    files, skipped = await looked_ahead(checkpoints, first.tree)
     assert [change.path for change in files] == [".gitignore"]
     blocked = {"grown", "now_ignored", "now_folder", "through/file"}
     assert blocked <= set(skipped)
-    restored = await checkpoints.restore(first.tree)
+    restored = await back(checkpoints, first.tree)
     assert set(restored.skipped) == blocked
     assert (root / "grown").stat().st_size > HUGE_BYTES
     assert (root / "now_ignored").read_text() == "secret"
@@ -276,17 +295,16 @@ async def test_the_preview_counts_lines_and_marks_what_the_user_changed(root, ch
     (root / "created.py").write_text("1\n")
     (root / "deleted.py").unlink()
     (root / "binary").write_bytes(b"\0\2")
-    last = await checkpoints.snapshot()
+    last = await step(checkpoints)
     (root / "both.py").write_text("the user's\nlines\n")
     (root / "mine.py").write_text("1\n")
-    files, _ = await checkpoints.preview(first.tree, last.tree)
+    files, _ = await checkpoints.preview(first.tree, TASK)
     assert files == (
         FileChange("agent.py", "restore", 1, 2),
         FileChange("binary", "restore", 0, 0),
         FileChange("both.py", "restore", 1, 2, conflict=True),
         FileChange("created.py", "delete", 0, 1),
         FileChange("deleted.py", "create", 2, 0),
-        FileChange("mine.py", "delete", 0, 1, conflict=True),
     )
     assert await checkpoints.changes(first.tree, last.tree) == (
         FileChange("agent.py", "restore", 2, 1),
@@ -309,7 +327,7 @@ async def test_the_users_own_repository_is_not_touched(root, checkpoints):
     own = {path: path.read_bytes() for path in (root / ".git").rglob("*") if path.is_file()}
     first = await checkpoints.snapshot()
     (root / "a").write_text("later")
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert (root / "a").read_text() == "working"
     assert {path: path.read_bytes() for path in (root / ".git").rglob("*") if path.is_file()} == own
 
@@ -342,10 +360,10 @@ async def test_a_restore_that_fails_midway_changes_nothing(root, checkpoints):
 
     checkpoints._git.stage = with_a_missing_file
     with pytest.raises(CheckpointError, match="Nothing was changed"):
-        await checkpoints.restore(first.tree)
+        await back(checkpoints, first.tree)
     assert files_of(root) == was
     del checkpoints._git.stage
-    await checkpoints.restore(first.tree)
+    await back(checkpoints, first.tree)
     assert files_of(root) == dict.fromkeys((b"a", b"b", b"z"), (b"1", False))
 
 
@@ -357,15 +375,15 @@ from roo_tui.store.checkpoints import Checkpoints
 
 left = int(sys.argv[4])
 
-def dying(source, target, mode, write=restoring._write):
+def dying(source, target, change, write=restoring._write):
     global left
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
     left -= 1
-    write(source, target, mode)
+    write(source, target, change)
 
 restoring._write = dying
-asyncio.run(Checkpoints(Path(sys.argv[1]), Path(sys.argv[2])).restore(sys.argv[3]))
+asyncio.run(Checkpoints(Path(sys.argv[1]), Path(sys.argv[2])).restore(sys.argv[3], "task"))
 """
 
 
@@ -378,6 +396,7 @@ async def test_a_restore_that_was_killed_is_taken_back_and_edits_made_since_stay
     (root / "b").write_text("2")
     (root / "c").unlink()
     (root / "new").write_text("2")
+    await step(checkpoints)
     was = files_of(root)
     arguments = [str(root), str(tmp_path / "checkpoints"), first.tree, str(written)]
     killed = subprocess.run([sys.executable, "-c", KILLED_IN_A_RESTORE, *arguments], check=False)
@@ -417,7 +436,8 @@ async def test_a_cancelled_restore_is_finished(root, checkpoints):
     (root / "a").write_text("1")
     first = await checkpoints.snapshot()
     (root / "a").write_text("2")
-    task = asyncio.create_task(checkpoints.restore(first.tree))
+    await step(checkpoints)
+    task = asyncio.create_task(checkpoints.restore(first.tree, TASK))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -432,11 +452,38 @@ async def test_two_at_once_wait_for_each_other(root, tmp_path):
     assert len({snapshot.commit for snapshot in snapshots}) == 1
 
 
+async def test_a_restore_can_keep_what_the_user_changed_as_well(root, checkpoints):
+    first = await checkpoints.snapshot()
+    (root / "agents").write_text("1")
+    (root / "both").write_text("1")
+    await step(checkpoints)
+    (root / "both").write_text("2, by the user")
+    restored = await checkpoints.restore(first.tree, TASK, keep_users=True)
+    assert restored.files == ("agents",)
+    assert files_of(root) == {b"both": (b"2, by the user", False)}
+
+
+async def test_what_changed_between_checkpoints_of_an_earlier_version_counts_as_the_agents(root, checkpoints):
+    (root / "a").write_text("1")
+    first = await checkpoints.snapshot()
+    (root / "a").write_text("2")
+    (root / "new").write_text("1")
+    last = await checkpoints.snapshot()
+    commit = ""
+    for taken in (first, last):
+        parent = ("-p", commit) if commit else ()
+        commit = git(shadow(checkpoints), "commit-tree", taken.tree, *parent, "-m", "checkpoint").strip()
+    git(shadow(checkpoints), "update-ref", "refs/heads/checkpoints", commit)
+    (root / "mine").write_text("1")
+    await checkpoints.restore(first.tree, TASK)
+    assert files_of(root) == {b"a": (b"1", False), b"mine": (b"1", False)}
+
+
 async def test_a_tree_that_is_not_there_is_refused_and_changes_nothing(root, checkpoints):
     (root / "a").write_text("1")
     await checkpoints.snapshot()
     with pytest.raises(CheckpointError, match="no file was changed"):
-        await checkpoints.restore("0" * 39 + "1")
+        await back(checkpoints, "0" * 39 + "1")
     assert (root / "a").read_text() == "1"
 
 

@@ -105,10 +105,19 @@ async def rewind(chat: ChatPort, _: str) -> None:
 
     engine = _ready(chat)
     choice = await chat.ask(RewindScreen(await engine.read.rewind_points(), engine.read.rewind_preview))
-    if choice is not None:
-        await engine.rewind(
-            choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=choice.overwrite
-        )
+    if choice is None:
+        return
+    overwrite = False
+    if choice.overwrite:
+        # A file that was edited since the question was not part of it.
+        preview = await engine.read.rewind_preview(choice.entry_id)
+        overwrite = choice.overwrite.issuperset(change.path for change in preview.files if change.conflict)
+
+    async def go(*, overwrite: bool = overwrite) -> None:
+        """Rewind as chosen."""
+        await engine.rewind(choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=overwrite)
+
+    if await _confirm_overwrite(chat, go):
         chat.tell(notice_of("rewind"))
 
 
@@ -122,8 +131,8 @@ async def redo(chat: ChatPort, _: str) -> None:
     await _confirm_overwrite(chat, _ready(chat).redo)
 
 
-async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
-    """Make a change; overwrite files that the user changed only after asking."""
+async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> bool:
+    """Make a change; overwrite files that the user changed only after asking. Return whether it was made."""
     chat.let_go_notice()
     try:
         await change()
@@ -136,8 +145,10 @@ async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[Non
             yes=strings.REWIND_CONFLICT_YES,
             no=strings.REWIND_CONFLICT_NO,
         )
-        if await chat.ask(question):
-            await change(overwrite=True)
+        if not await chat.ask(question):
+            return False
+        await change(overwrite=True)
+    return True
 
 
 # Tasks
