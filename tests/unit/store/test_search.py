@@ -103,7 +103,7 @@ async def test_database_of_the_version_before_gets_its_index(tmp_path: Path) -> 
     await store.append(task.id, [said("old words")], parent=None)
     await store.close()
     with sqlite3.connect(tmp_path / "roo.db") as connection:
-        for name in ("search_entries", "search_words", "search_progress"):
+        for name in ("search_passages", "search_words", "search_progress"):
             connection.execute(f"DROP TABLE {name}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from roo_tui.context.history.effective import effective_history
-from roo_tui.context.history.recall import excerpt, found_entries, recall_hidden, recallable
+from roo_tui.context.history.excerpts import excerpt, patterns
+from roo_tui.context.history.recall import found_entries, recall_hidden, recallable
 from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, TodosChanged, UserMessage
 from roo_tui.domain.markers import Mask, MaskItem
+from roo_tui.domain.recall import Recall
 from roo_tui.tools.recall_history import RecallHistory
 from roo_tui.tools.runner import plan_call, run_call
 from tests.support.histories import History
@@ -37,7 +39,7 @@ def finds(*ids: int) -> Any:
 async def test_hidden_entries_come_back_with_their_ids() -> None:
     history = conversation()
     history.condense("a summary")
-    found = await recall_hidden("where is the ladder", history.path, finds(3, 1))
+    found = await recall_hidden(Recall(("where is the ladder",)), history.path, finds(3, 1))
     assert found.startswith("[e3: result of read_file shed.md]\n[Tool Result]\nThe ladder is behind the door.")
     assert "[e1: the user]\nUse the blue paint" in found
 
@@ -45,12 +47,12 @@ async def test_hidden_entries_come_back_with_their_ids() -> None:
 async def test_what_the_model_sees_already_is_not_brought_back_by_a_query() -> None:
     history = conversation()
     assert (
-        await recall_hidden("ladder", history.path, finds(3))
+        await recall_hidden(Recall(("ladder",)), history.path, finds(3))
         == "Nothing in this conversation is hidden: everything is in your context."
     )
     history.condense("a summary")
     visible = history.user("the ladder again")
-    assert f"e{visible}" not in await recall_hidden("ladder", history.path, finds(visible, 3))
+    assert f"e{visible}" not in await recall_hidden(Recall(("ladder",)), history.path, finds(visible, 3))
 
 
 async def test_masked_entries_and_earlier_todo_lists_can_be_brought_back() -> None:
@@ -59,13 +61,13 @@ async def test_masked_entries_and_earlier_todo_lists_can_be_brought_back() -> No
     history.answer("Listed.")
     history.add(Mask((MaskItem(3, 0, "result", 0, 30, "[masked]"),)))
     assert {3, 5} <= recallable(history.path).keys()
-    assert "[pending] paint" in await recall_hidden("paint", history.path, finds(5))
+    assert "[pending] paint" in await recall_hidden(Recall(("paint",)), history.path, finds(5))
 
 
 @pytest.mark.parametrize("asked", ["e3", "E3", " e3, e1 ", "e3 e99", "e3.0.content", "e3.0.content, e1.0"])
 async def test_ids_bring_back_entries_word_for_word(asked: str) -> None:
     history = conversation()
-    found = await recall_hidden(asked, history.path, finds())
+    found = await recall_hidden(await planned(query=asked), history.path, finds())
     assert "The ladder is behind the door." in found
     assert ("Use the blue paint" in found) is ("e1" in asked)
     assert ("no entry e99" in found) is ("e99" in asked)
@@ -77,7 +79,7 @@ async def test_long_entry_goes_on_where_it_was_cut() -> None:
     history.user(text)
     got, asked = "", "e1"
     for _ in range(5):
-        found = await recall_hidden(asked, history.path, finds())
+        found = await recall_hidden(await planned(id=asked), history.path, finds())
         body, _, rest = found.partition("\n(Cut after ")
         got += body.removeprefix("[e1: the user]\n")
         if not rest:
@@ -95,15 +97,15 @@ async def test_the_last_of_what_fits_comes_first_if_asked_for() -> None:
         asked.append(query)
         return (1, 3, 4)
 
-    assert (await recall_hidden("what was said", history.path, find)).startswith("[e1:")
-    assert (await recall_hidden("the Latest thing said", history.path, find)).startswith("[e4:")
+    assert (await recall_hidden(Recall(("what was said",)), history.path, find)).startswith("[e1:")
+    assert (await recall_hidden(Recall(("the Latest thing said",)), history.path, find)).startswith("[e4:")
     assert "atest" not in asked[1]
 
 
 async def test_nothing_found_lists_what_could_be_asked_for() -> None:
     history = conversation()
     history.condense("a summary")
-    found = await recall_hidden("zebra", history.path, finds())
+    found = await recall_hidden(Recall(("zebra",)), history.path, finds())
     assert "No hidden entry matches" in found
     assert "- e1: the user: Use the blue paint" in found
 
@@ -115,7 +117,7 @@ async def test_many_hits_are_listed_after_the_best() -> None:
         history.answer("yes")
     history.condense("a summary")
     ids = [entry.id for entry in history.path if isinstance(entry.body, UserMessage)]
-    found = await recall_hidden("message", history.path, finds(*ids))
+    found = await recall_hidden(Recall(("message",)), history.path, finds(*ids))
     assert found.count("[e") == 6
     assert found.count("\n- e") == 25
 
