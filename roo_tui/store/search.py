@@ -33,6 +33,8 @@ _PASSAGES_PER_ENTRY = 6
 # With "the last" in a query, what scores nearly as well as the best counts as equally good.
 _EQUALLY_GOOD = 0.8
 _SHORTEST_BEGINNING = 3
+# What someone wrote says more than files and outputs that contain the same words.
+_PROSE = 1.5
 _ADDED = ("<environment_details>", "<system-reminder>")
 # A recall's result repeats other entries and would be found in their place.
 _NOT_INDEXED = frozenset({"recall_history"})
@@ -111,9 +113,10 @@ def _hits(
 ) -> list[SearchHit]:
     match = " OR ".join(_known(connection, term, task_id) for term in terms)
     rows = connection.execute(
-        "SELECT task_id, entry_id, score FROM (SELECT rowid AS found, bm25(search_words, 1.0, 2.0, 0.0) AS score"
-        " FROM search_words WHERE search_words MATCH ? ORDER BY score, rowid DESC LIMIT ?)"
-        " JOIN search_passages ON document = found ORDER BY score, document DESC",
+        "SELECT task_id, entry_id, score * weight FROM"
+        " (SELECT rowid AS found, bm25(search_words, 1.0, 1.0, 0.0) AS score FROM search_words"
+        " WHERE search_words MATCH ? ORDER BY score, rowid DESC LIMIT ?)"
+        " JOIN search_passages ON document = found ORDER BY score * weight, document DESC",
         (_within(match, task_id), limit * _PASSAGES_PER_ENTRY),
     ).fetchall()
     scores: dict[SearchHit, float] = {}
@@ -158,9 +161,9 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
     ).fetchall()
     taken = characters = 0
     for entry_id, text, version in rows:
-        for words, facts in _passages(decode(text, version)):
+        for words, facts, weight in _passages(decode(text, version)):
             cursor = connection.execute(
-                "INSERT INTO search_passages (task_id, entry_id) VALUES (?, ?)", (task, entry_id)
+                "INSERT INTO search_passages (task_id, entry_id, weight) VALUES (?, ?, ?)", (task, entry_id, weight)
             )
             connection.execute(
                 "INSERT INTO search_words (rowid, words, facts, task) VALUES (?, ?, ?, ?)",
@@ -174,15 +177,15 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
     return taken
 
 
-def _passages(body: Body) -> Iterator[tuple[str, str]]:
-    """Yield the passages of an entry: the text of each, and words for what the entry is and did."""
-    for text, facts in _texts(body):
+def _passages(body: Body) -> Iterator[tuple[str, str, float]]:
+    """Yield the passages of an entry: the text of each, words for what the entry is and did, and a weight."""
+    for text, facts, weight in _texts(body):
         for passage in list(_split(_shortened(text))) or [""] * bool(facts):
-            yield passage, facts
+            yield passage, facts, weight
 
 
-def _texts(body: Body) -> Iterator[tuple[str, str]]:
-    """Yield each text of an entry, with words for what it is and did."""
+def _texts(body: Body) -> Iterator[tuple[str, str, float]]:
+    """Yield each text of an entry, with words for what it is and did, and its weight."""
     match body:
         case UserMessage():
             records = {record.call_id: record for record in body.calls}
@@ -190,23 +193,24 @@ def _texts(body: Body) -> Iterator[tuple[str, str]]:
                 if isinstance(block, ToolResult):
                     record = records.get(block.tool_use_id)
                     if record is None or record.tool not in _NOT_INDEXED:
-                        yield result_text(block), " ".join(_facts(record, block))
+                        weight = _PROSE if _is_users(record) else 1.0
+                        yield result_text(block), " ".join(_facts(record, block)), weight
                 elif isinstance(block, Text) and not block.text.lstrip().startswith(_ADDED):
-                    yield block.text, _USER_WORDS if body.source in ("typed", "import") else ""
+                    yield block.text, _USER_WORDS if body.source in ("typed", "import") else "", _PROSE
         case AssistantMessage():
             for block in body.blocks:
                 if isinstance(block, Text):
-                    yield block.text, "agent assistant answer"
+                    yield block.text, "agent assistant answer", _PROSE
                 elif isinstance(block, ToolUse) and block.name not in _NOT_INDEXED:
-                    yield "\n".join(_strings(block.input)), f"agent assistant {block.name}"
+                    yield "\n".join(_strings(block.input)), f"agent assistant {block.name}", 1.0
         case Condense():
             for block in body.summary[:1]:
                 if isinstance(block, Text):
-                    yield block.text, "summary condensed"
+                    yield block.text, "summary condensed", 1.0
         case TodosChanged():
-            yield "\n".join(text for text, _ in body.items), _KIND_WORDS["todo"]
+            yield "\n".join(text for text, _ in body.items), _KIND_WORDS["todo"], 1.0
         case Noted():
-            yield f"{body.title}\n{body.detail}", "remark problem"
+            yield f"{body.title}\n{body.detail}", "remark problem", 1.0
         case _:
             pass
 
@@ -221,9 +225,14 @@ def _facts(record: CallRecord | None, result: ToolResult) -> Iterator[str]:
     if result.is_error or facts.exit_code:
         yield "failed failing failure error broken problem"
     if record.decision == "denied":
-        yield f"denied rejected {_USER_WORDS}"
-    elif facts.kind == "question":
+        yield "denied rejected"
+    if _is_users(record):
         yield _USER_WORDS
+
+
+def _is_users(record: CallRecord | None) -> bool:
+    """Return whether a result holds the user's words: the reason for a denial, or the answer to a question."""
+    return record is not None and (record.decision == "denied" or record.facts.kind == "question")
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from roo_tui.context.history.as_text import tool_use_text
 from roo_tui.context.history.effective import active_markers, effective_history, hidden_ids
 from roo_tui.context.history.excerpts import Pattern, excerpt, patterns, snippet
-from roo_tui.context.history.as_text import tool_use_text
+from roo_tui.context.history.log_facts import typed_messages
 from roo_tui.context.history.pins import pinned_text
-from roo_tui.domain.blocks import Text, tool_results, tool_uses
+from roo_tui.domain.blocks import Text, plain_text_of, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, CallRecord, Entry, TodosChanged, UserMessage
 from roo_tui.domain.ids import EntryId, entry_ref
 from roo_tui.domain.markers import Condense, Mask
@@ -26,6 +27,7 @@ _WHOLE = 30_000
 _SHOWN, _LISTED = 6, 25
 _EXCERPT = 1_500
 _PARTNER = 400
+_ANSWER = 800
 _TITLE = 160
 _LINE = 400
 
@@ -53,8 +55,10 @@ def _by_queries(wanted: Recall, path: Sequence[Entry], rankings: Sequence[Sequen
     parts = []
     for entry_id in hits[:_SHOWN]:
         content = excerpt(entry_text(hidden[entry_id]), looked_for, _EXCERPT)
-        calls = [_call(ref, text, looked_for) for ref, text in steps.call_texts(entry_id)]
+        calls = [_call(ref, snippet(text, looked_for, _PARTNER)) for ref, text in steps.call_texts(entry_id)]
         results = [_result(result, looked_for) for result in steps.results(entry_id)]
+        if (answer := steps.answer(entry_id)) is not None:
+            results.append(_answer(answer, looked_for))
         parts.append(_shown(hidden[entry_id], content, calls, results))
     if rest := [hidden[entry_id] for entry_id in hits[_SHOWN : _SHOWN + _LISTED]]:
         parts.append(render("tools/recall_history/more", entries=_listed(rest, looked_for)))
@@ -84,17 +88,23 @@ def _fused(rankings: Sequence[Sequence[EntryId]], steps: "_Steps") -> list[Entry
 
 
 class _Steps:
-    """Which results of a path belong to which calls."""
+    """Which entries of a path belong together: calls and their results, messages and the answers to them."""
 
     def __init__(self, path: Sequence[Entry]) -> None:
         self._entries = {entry.id: entry for entry in path}
         self._callers: dict[str, Entry] = {}
         self._calls_of: dict[EntryId, list[Entry]] = {}
         self._results_of: dict[EntryId, list[Entry]] = {}
+        self._answers: dict[EntryId, Entry] = {}
+        asked: EntryId | None = None
         for entry in path:
             if isinstance(entry.body, AssistantMessage):
                 self._callers.update({use.id: entry for use in tool_uses(entry.body.blocks)})
+                if asked is not None and any(isinstance(block, Text) for block in entry.body.blocks):
+                    self._answers[asked] = entry
             elif isinstance(entry.body, UserMessage):
+                if typed_messages((entry,)):
+                    asked = entry.id
                 for result in tool_results(entry.body.blocks):
                     if (caller := self._callers.get(result.tool_use_id)) is not None:
                         _add(self._calls_of.setdefault(entry.id, []), caller)
@@ -118,6 +128,10 @@ class _Steps:
         """Return the results of an entry's calls."""
         return self._results_of.get(entry_id, ())
 
+    def answer(self, entry_id: EntryId) -> Entry | None:
+        """Return the last answer to a message, None if there is none or the entry is not a message."""
+        return self._answers.get(entry_id)
+
     def passes(self, entry: Entry, wanted: Recall) -> bool:
         """Return whether an entry is of the kind and from the time asked for; a call is of the kind of its result."""
         if wanted.after is not None and not _is_later(entry, wanted.after):
@@ -131,8 +145,8 @@ class _Steps:
 
 def _kinds(entry: Entry) -> Iterator[RecallKind]:
     match entry.body:
-        case UserMessage(calls=calls, source=source, blocks=blocks):
-            if source in ("typed", "import") and any(isinstance(block, Text) for block in blocks):
+        case UserMessage(calls=calls, blocks=blocks):
+            if typed_messages((entry,)):
                 yield "message"
             failed = {result.tool_use_id for result in tool_results(blocks) if result.is_error}
             for call in calls:
@@ -192,7 +206,7 @@ def by_ids(wanted: Sequence[tuple[EntryId, int]], path: Sequence[Entry]) -> str:
             rest = f"{entry_ref(entry_id)}:{end}"
             content += "\n" + render("tools/recall_history/rest", shown=f"{end:,}", total=f"{len(text):,}", next=rest)
         calls = [] if start else [call for call in steps.call_texts(entry_id) if call[0] not in named]
-        parts.append(_shown(entries[entry_id], content, [_call(ref, text, ()) for ref, text in calls]))
+        parts.append(_shown(entries[entry_id], content, [_call(ref, excerpt(text, (), most)) for ref, text in calls]))
     return "\n\n".join(parts)
 
 
@@ -270,14 +284,18 @@ def _shown(entry: Entry, content: str, calls: Iterable[str] = (), results: Itera
     return render("tools/recall_history/entry", ref=entry_ref(entry.id), what=title(entry, _LINE), content=lines)
 
 
-def _call(entry_id: EntryId, text: str, wanted: Iterable[Pattern]) -> str:
-    line = snippet(text, wanted, _PARTNER)
-    return render("tools/recall_history/call", ref=entry_ref(entry_id), content=line)
+def _call(entry_id: EntryId, text: str) -> str:
+    return render("tools/recall_history/call", ref=entry_ref(entry_id), content=text)
 
 
 def _result(entry: Entry, wanted: Iterable[Pattern]) -> str:
     line = snippet(entry_text(entry), wanted, _PARTNER)
     return render("tools/recall_history/result", ref=entry_ref(entry.id), content=line)
+
+
+def _answer(entry: Entry, wanted: Iterable[Pattern]) -> str:
+    text = plain_text_of(entry.body.blocks) if isinstance(entry.body, AssistantMessage) else ""
+    return render("tools/recall_history/answer", ref=entry_ref(entry.id), content=excerpt(text, wanted, _ANSWER))
 
 
 def _listed(entries: Sequence[Entry], wanted: Iterable[Pattern]) -> str:

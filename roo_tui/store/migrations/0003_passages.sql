@@ -6,7 +6,8 @@ DROP TABLE search_progress;
 CREATE TABLE search_passages (
     document INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL REFERENCES tasks (id),
-    entry_id INTEGER NOT NULL
+    entry_id INTEGER NOT NULL,
+    weight REAL NOT NULL
 );
 
 -- Words only; the texts stay in `entries`. `task` limits a search to the passages of one task.
