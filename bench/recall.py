@@ -103,7 +103,7 @@ def generate(entries: int = _ENTRIES) -> tuple[list[Body], list[Question]]:
     """Return a conversation that says 100 facts once each, among words that recur, and the questions for them."""
     chance = random.Random(1)
     syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "er")]
-    words = ["".join(chance.choices(syllables, k=3)) for _ in range(3_000)]
+    words = ["".join(chance.choices(syllables, k=3)) for _ in range(20_000)]
     places = sorted(chance.sample(range(0, entries - 4, 4), _FACTS))
     said, questions = {}, []
     for number, place in enumerate(places):
@@ -169,9 +169,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     holds = median(one.search_ms for one in answered) <= LONGEST_MS
     if options.questions is None:
         holds = holds and _found(answered) >= LEAST_FOUND
-    print(
-        _json(answered, entries, indexing_s, holds) if options.json else _report(answered, entries, indexing_s, holds)
-    )
+    show = _json if options.json else _report
+    print(show(answered, entries, indexing_s, holds))
     return 0 if holds else 1
 
 

@@ -35,6 +35,8 @@ _EQUALLY_GOOD = 0.8
 _SHORTEST_BEGINNING = 3
 # What someone wrote says more than files and outputs that contain the same words.
 _PROSE = 1.5
+# A passage with all words of the query says more than one that repeats some of them.
+_COMPLETE = 1.4
 _ADDED = ("<environment_details>", "<system-reminder>")
 # A recall's result repeats other entries and would be found in their place.
 _NOT_INDEXED = frozenset({"recall_history"})
@@ -111,23 +113,36 @@ class Search:
 def _hits(
     connection: sqlite3.Connection, terms: list[str], task_id: TaskId | None, limit: int, *, newest: bool
 ) -> list[SearchHit]:
-    match = " OR ".join(_known(connection, term, task_id) for term in terms)
+    known = [_known(connection, term, task_id) for term in terms]
+    match = " OR ".join(known)
+    complete = _complete(connection, known, task_id)
     rows = connection.execute(
-        "SELECT task_id, entry_id, score * weight FROM"
+        "SELECT task_id, entry_id, score * weight, found FROM"
         " (SELECT rowid AS found, bm25(search_words, 1.0, 1.0, 0.0) AS score FROM search_words"
         " WHERE search_words MATCH ? ORDER BY score, rowid DESC LIMIT ?)"
-        " JOIN search_passages ON document = found ORDER BY score * weight, document DESC",
+        " JOIN search_passages ON document = found ORDER BY document DESC",
         (_within(match, task_id), limit * _PASSAGES_PER_ENTRY),
     ).fetchall()
     scores: dict[SearchHit, float] = {}
-    for task, entry_id, score in rows:
-        scores.setdefault(SearchHit(task, entry_id), -score)
-    hits = list(scores)
+    for task, entry_id, score, document in rows:
+        hit, score = SearchHit(task, entry_id), -score * (_COMPLETE if document in complete else 1.0)
+        scores[hit] = max(score, scores.get(hit, score))
+    hits = sorted(scores, key=lambda hit: -scores[hit])
     if newest and hits:
         least = scores[hits[0]] * _EQUALLY_GOOD
         best = [hit for hit in hits if scores[hit] >= least]
         hits = [*sorted(best, key=lambda hit: -hit.entry_id), *hits[len(best) :]]
     return hits[:limit]
+
+
+def _complete(connection: sqlite3.Connection, known: list[str], task_id: TaskId | None) -> set[int]:
+    """Return the passages that have all words of a query; a query of one word has none."""
+    if len(known) < 2:
+        return set()
+    rows = connection.execute(
+        "SELECT rowid FROM search_words WHERE search_words MATCH ?", (_within(" AND ".join(known), task_id),)
+    )
+    return {document for (document,) in rows}
 
 
 def _known(connection: sqlite3.Connection, term: str, task_id: TaskId | None) -> str:
