@@ -1,4 +1,4 @@
-"""The command line: joins arguments, settings, engine and a front end, and imports only what the call needs."""
+"""The command line: connect arguments, settings, engine and a front end, importing only what the call needs."""
 
 import argparse
 import os
@@ -63,9 +63,9 @@ def _complain(arguments: argparse.Namespace, sentence: str, code: "ExitCode") ->
 
     if getattr(arguments, "output", "text") != "text":
         from roo_tui.headless.as_json import encode
-        from roo_tui.headless.record import Record
+        from roo_tui.headless.run_result import RunResult
 
-        print(encode(Record(message=sentence, code=code).result()))
+        print(encode(RunResult(message=sentence, code=code).result()))
     print(f"roo-tui: {clean(sentence)}", file=sys.stderr)
     return code
 
@@ -183,13 +183,16 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _probes(settings: "Settings") -> "Mapping[str, Probe]":
-    """Return the doctor's checks of single rooms by name; each imports its room only when it runs."""
+    """Return the doctor's checks of single packages by name; each imports its package only when it runs."""
     from roo_tui.plain_text import plural
 
     def key() -> str:
         """Look for the API key of the active profile."""
+        from roo_tui.settings import needs_key
+
         _require_key(settings, demo=False)
-        return f"found for {settings.active.provider}"
+        provider = settings.active.provider
+        return f"found for {provider}" if needs_key(provider) else f"{provider} needs none"
 
     def vocabulary() -> str:
         """Count the tokens of a word."""
@@ -252,10 +255,10 @@ def _settings(arguments: argparse.Namespace, workspace: Path | None, *, strict: 
 
 
 def _require_key(settings: "Settings", *, demo: bool) -> None:
-    from roo_tui.settings import find_key, missing_key
+    from roo_tui.settings import find_key, missing_key, needs_key
 
     provider = settings.active.provider
-    if not demo and provider != "demo" and not find_key(provider):
+    if not demo and needs_key(provider) and not find_key(provider):
         raise missing_key(provider)
 
 

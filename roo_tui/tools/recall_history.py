@@ -56,12 +56,8 @@ class RecallHistory:
         wanted = Recall(tuple(queries), kind=arguments.kind, before=moments["before"], after=moments["after"])
         if wanted == Recall():
             return CallFailure(render("tools/recall_history/no_arguments"), title=self.name)
-        given = (
-            arguments.kind or "",
-            arguments.after and f"> {arguments.after}",
-            arguments.before and f"< {arguments.before}",
-        )
-        return CallPlan(" | ".join(queries) or " ".join(filter(None, given)), Effect.READ, state=wanted)
+        filters = " ".join(filter(None, (arguments.kind, arguments.after, arguments.before)))
+        return CallPlan(" | ".join(queries) or filters, Effect.READ, state=wanted)
 
     async def run(self, plan: CallPlan, context: ToolContext) -> Outcome:
         """Return the entries found."""

@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import TextArea
 from textual.worker import WorkerFailed
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
 from roo_tui.domain.previews import CondensePreview, Preset
@@ -308,7 +309,7 @@ async def test_t_compares_the_strategies_and_enter_condenses_with_one() -> None:
         await screen.until("smart balanced")
         assert screen.called("compare_strategies") == [(TASK,)]
         shown = " ".join(screen.text().split())
-        assert "148,000 tokens now. To keep: 7 facts" in shown
+        assert "148,000 tokens now, 7 facts to keep" in shown
         assert "61,230 59 % 7/7" in shown and "9,800 93 % 6/7" in shown
         assert "Nothing stands [twice]." in shown and strings.COMPARE_NO_MODEL in shown
         await screen.press("down", "enter")
@@ -471,7 +472,7 @@ async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None
                 },
             )
         ]
-        assert strings.SETTINGS_SAVED in screen.notices()
+        assert notice_of("settings") in screen.notices()
 
 
 async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:

@@ -248,9 +248,13 @@ async def test_the_tool_takes_queries_or_ids_and_needs_one_of_them(bench: Bench)
         return f"found {len(asked)}"
 
     context = replace(bench.context, recall=bring_back)
-    for number, given in enumerate(
-        ({"query": "the ladder"}, {"queries": ["a", " ", "b"]}, {"id": "3, 4"}, {"query": "x", "id": "e5"}), 1
-    ):
+    calls: list[dict[str, Any]] = [
+        {"query": "the ladder"},
+        {"queries": ["a", " ", "b"]},
+        {"id": "3, 4"},
+        {"query": "x", "id": "e5"},
+    ]
+    for number, given in enumerate(calls, 1):
         prepared = await plan_call(ToolUse("t", RecallHistory.name, given), context)
         outcome = await run_call(prepared, context)  # type: ignore[arg-type]
         assert outcome.for_model == f"found {number}"

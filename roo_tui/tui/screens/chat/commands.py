@@ -1,10 +1,11 @@
-"""What the commands of the table do in the chat, and what the keys in the titles of rows do: functions by name."""
+"""The functions of the commands in the table, and of the keys in the titles of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.ids import parse_entry_ref
 from roo_tui.engine_api import EngineApi
 from roo_tui.tui import strings
@@ -23,7 +24,7 @@ def _opening(dialog: Callable[[ChatPort, str], Awaitable[None]]) -> Handler:
 
 
 def interrupt(chat: ChatPort, _: str) -> None:
-    """Close what is open, or stop what runs, or dismiss the notice."""
+    """Close what is open, else stop the running job, else dismiss the notice."""
     if chat.close_something():
         return
     if chat.engine is not None and chat.engine.cancel():
@@ -49,7 +50,7 @@ HANDLERS: Mapping[str, Handler] = {
     "redo": _opening(dialogs.redo),
     "rewind": _opening(dialogs.rewind),
     "interrupt": interrupt,
-    "new_task": lambda chat, _: chat.do(lambda engine: engine.new_task(), strings.NEW_TASK),
+    "new_task": lambda chat, _: chat.do(lambda engine: engine.new_task(), notice_of("new_task")),
     "tasks": _opening(dialogs.choose_task),
     "find": _opening(dialogs.find),
     "expand_all": lambda chat, _: chat.fold_rows(expanded=True),

@@ -1,4 +1,4 @@
-"""What commands do on other screens: open one, wait for the decision, and ask the engine for it.
+"""Commands that open a screen: wait for the user's decision there, and pass it to the engine.
 
 Every screen is imported where it is opened. What the engine refuses is raised as `RooError`.
 """
@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.errors import RooError, WouldOverwrite
 from roo_tui.engine_api import EngineApi, SettingsChanges, SettingsView
 from roo_tui.prompt_files import render
@@ -29,7 +30,7 @@ def _ready(chat: ChatPort) -> EngineApi:
 
 
 async def show_context(chat: ChatPort, _: str = "") -> None:
-    """Show what fills the context window, and do what is chosen there."""
+    """Show what fills the context window, and run the action chosen there."""
     from roo_tui.domain.previews import CondenseRequest
     from roo_tui.tui.screens.context import ContextScreen
 
@@ -78,7 +79,7 @@ async def preview_condense(chat: ChatPort, instructions: str) -> None:
 
 
 async def find(chat: ChatPort, query: str) -> None:
-    """Search the task and go to the hit that is chosen."""
+    """Search the task and go to the chosen hit."""
     from roo_tui.tui.screens.find import FindScreen
 
     found = await chat.ask(FindScreen(_ready(chat).read.find, query))
@@ -99,7 +100,7 @@ async def _reveal(chat: ChatPort, entry_id: EntryId) -> None:
 
 
 async def rewind(chat: ChatPort, _: str) -> None:
-    """Rewind to the point that is chosen."""
+    """Rewind to the chosen rewind point."""
     from roo_tui.tui.screens.rewind import RewindScreen
 
     engine = _ready(chat)
@@ -108,7 +109,7 @@ async def rewind(chat: ChatPort, _: str) -> None:
         await engine.rewind(
             choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=choice.overwrite
         )
-        chat.tell(strings.REWOUND)
+        chat.tell(notice_of("rewind"))
 
 
 async def undo(chat: ChatPort, _: str) -> None:
@@ -122,11 +123,11 @@ async def redo(chat: ChatPort, _: str) -> None:
 
 
 async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
-    """Make a change; files that the user changed are overwritten only after a question."""
+    """Make a change; overwrite files that the user changed only after asking."""
     try:
         await change()
     except WouldOverwrite as refused:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         question = ConfirmScreen(
             strings.REWIND_CONFLICT_TITLE,
@@ -160,10 +161,10 @@ async def choose_task(chat: ChatPort, _: str) -> None:
 
 
 async def choose_profile(chat: ChatPort, name: str) -> None:
-    """Use the named profile, or the one that is chosen from a list."""
+    """Use the named profile, or one chosen from a list."""
     engine = _ready(chat)
     if not name:
-        from roo_tui.tui.screens.ask import ChooseScreen
+        from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
         settings = engine.settings
         choices = [(profile.name, f"{profile.provider}  {profile.model}") for profile in settings.profiles.values()]
@@ -175,7 +176,7 @@ async def choose_profile(chat: ChatPort, name: str) -> None:
 
 async def choose_theme(chat: ChatPort, _: str) -> None:
     """Show another theme and remember it."""
-    from roo_tui.tui.screens.ask import ChooseScreen
+    from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
     current, *_others = chat.themes
     names = [(name, "") for name in sorted(chat.themes)]
@@ -187,14 +188,14 @@ async def choose_theme(chat: ChatPort, _: str) -> None:
 
 
 async def edit_settings(chat: ChatPort, _: str) -> None:
-    """Save the settings that were changed in the form."""
+    """Save the settings changed in the form."""
     from roo_tui.tui.screens.settings import SettingsScreen
 
     engine = _ready(chat)
     prompt = await asyncio.to_thread(render, "condense/request")
 
     async def change(changes: SettingsChanges) -> SettingsView:
-        """Save at once; return the settings as they are then."""
+        """Save at once; return the new settings."""
         await engine.change_settings(changes)
         return engine.settings
 
@@ -207,7 +208,7 @@ async def edit_settings(chat: ChatPort, _: str) -> None:
     await engine.change_settings(changes)
     if theme := changes.get("appearance.theme"):
         chat.show_theme(str(theme))
-    chat.tell(strings.SETTINGS_SAVED)
+    chat.tell(notice_of("settings"))
 
 
 async def show_help(chat: ChatPort, _: str) -> None:
@@ -226,7 +227,7 @@ async def show_notices(chat: ChatPort, _: str) -> None:
 
 async def offer_demo(chat: ChatPort, reason: str) -> None:
     """Say that there is no API key; start the demo or quit."""
-    from roo_tui.tui.screens.ask import NoKeyScreen
+    from roo_tui.tui.screens.small_dialogs import NoKeyScreen
 
     if await chat.ask(NoKeyScreen(reason)) == "demo":
         chat.start_demo()

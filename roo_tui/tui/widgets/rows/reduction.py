@@ -1,4 +1,4 @@
-"""`Context condensed`, `Context truncated`, `Duplicates hidden`: what changed in the context, and how to undo it."""
+"""Rows for reductions: `Context condensed`, `Context truncated` and `Duplicates hidden`, with their undo keys."""
 
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.views import ReductionRow
