@@ -36,6 +36,7 @@ from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, UserMessage
 from roo_tui.domain.errors import CondenseError, CondenseRefused, RooError
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.recall import Recall
 from roo_tui.domain.requests import ModelInfo
 from roo_tui.store import Store, open_store
 from roo_tui.store.exchange.messages import read_messages
@@ -120,7 +121,7 @@ async def _judged(path: Path, store: Store, counter: TokenCounter) -> Judged:
     )
     for artefact in artefacts(messages):
         kind = judged.kinds[artefact.kind]
-        recalled = _plain(await recall_hidden(_query(artefact, shown), log.path(), _finder(store, task_id)))
+        recalled = _plain(await recall_hidden(_wanted(artefact, shown), log.path(), _finder(store, task_id)))
         here, back = _holds(seen, artefact), _holds(recalled, artefact)
         kind.add(Survival(1, here, back and not here, back, _holds(tail, artefact)))
         if artefact.kind in PROMISED and not (here or back):
@@ -183,19 +184,19 @@ def _finder(store: Store, task_id: str) -> Any:
     return find
 
 
-def _query(artefact: Artefact, shown: str) -> str:
+def _wanted(artefact: Artefact, shown: str) -> Recall:
     """Return what to recall an artefact by: the reference shown beside its subject, or words that are none of its."""
     if artefact.subject:
         beside = [line for line in shown.splitlines() if artefact.subject in line]
         after = [line.rpartition(artefact.subject)[2] for line in beside]
         if references := [found for text in after for found in _REFERENCE.finditer(text)]:
-            return references[-1][0]
+            return Recall(entries=((int(references[-1][0][1:]), 0),))
     own = {word for text in artefact.texts for word in re.findall(r"\w+", text.casefold())}
     own |= {part for word in own for part in word.split("_")}
     words = [*_QUERIES[artefact.kind].split(), *re.findall(r"\w+", "/".join(artefact.subject.split("/")[-2:]))]
     if artefact.kind in ("path", "command"):
         words += sorted(set(re.findall(r"[^\W\d_]{5,}", artefact.near)), key=len, reverse=True)[:8]
-    return " ".join(word for word in words if word.casefold() not in own)
+    return Recall((" ".join(word for word in words if word.casefold() not in own),))
 
 
 def _holds(text: str, artefact: Artefact) -> bool:

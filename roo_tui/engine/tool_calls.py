@@ -13,6 +13,7 @@ from roo_tui.domain.blocks import ToolResult, ToolUse
 from roo_tui.domain.entries import Answered, Body, CallRecord, CallStarted, TodosChanged, UserMessage
 from roo_tui.domain.events import Approval, Choice, Option, ToolEnded, ToolOutput, ToolStarted
 from roo_tui.domain.ids import EntryId
+from roo_tui.domain.recall import Recall
 from roo_tui.engine.approvals import approval_key, verdict
 from roo_tui.engine.checkpointing import Checkpointing
 from roo_tui.engine.context_gauge import ContextGauge
@@ -127,9 +128,9 @@ class ToolCalls:
             hits = await self._runtime.store.search.find(query, task_id=task.id, limit=_MOST_HITS)
             return [hit.entry_id for hit in hits]
 
-        async def bring_back(query: str) -> str:
-            """Return hidden entries for a query or for ids."""
-            return await recall_hidden(query, task.log.path(), find)
+        async def bring_back(wanted: Recall) -> str:
+            """Return hidden entries for queries or for ids."""
+            return await recall_hidden(wanted, task.log.path(), find)
 
         return ToolContext(
             self._runtime.workspace, emit, ask, task.todos(), bring_back, user=not self._runtime.headless

@@ -1,22 +1,23 @@
 """Full-text search over the entries of all tasks, with an index that is filled in batches in the background.
 
-An entry is found by its text and by words for what it did ("edited", "failed", "request"), so that a query need not
-guess the exact text. The index lags behind by at most one batch and is brought up to date before each search.
+An entry is indexed in passages, so that a long one is found by what one part of it says. A passage is found by its text
+and by words for what it is or did ("edited", "failed", "request"), so that a query need not guess the exact text. The
+index lags behind by at most one batch and is brought up to date before each search.
 """
 
 import asyncio
 import logging
-import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from roo_tui.domain.blocks import Block, Text, ToolResult, ToolUse, result_text, tool_results
+from roo_tui.domain.blocks import Text, ToolResult, ToolUse, result_text
 from roo_tui.domain.entries import AssistantMessage, Body, CallRecord, Noted, TodosChanged, UserMessage
 from roo_tui.domain.errors import StoreError
 from roo_tui.domain.ids import EntryId, TaskId
 from roo_tui.domain.markers import Condense
 from roo_tui.plain_text import well_formed
+from roo_tui.search_terms import asks_for_newest, query_terms, searchable
 from roo_tui.store.codec import decode
 from roo_tui.store.database import Database
 
@@ -26,12 +27,21 @@ BATCH = 50
 # Other writes wait while a batch is indexed.
 _BATCH_CHARACTERS = 400_000
 _MOST_CHARACTERS = 200_000
-_MOST_TERMS = 40
-_TERM = re.compile(r'"([^"]+)"|(\w+)')
+_PASSAGE = 1_200
+# A long entry can have many passages among the best.
+_PASSAGES_PER_ENTRY = 6
+# With "the last" in a query, what scores nearly as well as the best counts as equally good.
+_EQUALLY_GOOD = 0.8
+_SHORTEST_BEGINNING = 3
+# What someone wrote says more than files and outputs that contain the same words.
+_PROSE = 1.5
+# A passage with all words of the query says more than one that repeats some of them.
+_COMPLETE = 1.4
 _ADDED = ("<environment_details>", "<system-reminder>")
 # A recall's result repeats other entries and would be found in their place.
 _NOT_INDEXED = frozenset({"recall_history"})
 
+_USER_WORDS = "user person message request asked said instruction"
 _KIND_WORDS = {
     "read": "read file opened looked",
     "write": "wrote written created edited changed file",
@@ -82,24 +92,16 @@ class Search:
     async def find(self, query: str, *, task_id: TaskId | None = None, limit: int = 50) -> list[SearchHit]:
         """Return the entries of a task (of all tasks if None) that contain words of the query, best first.
 
-        Words match by their stem and as prefixes; a "quoted phrase" matches exactly. A query without words finds
-        nothing.
+        Words match by their stem, and as the beginning of a word if they occur nowhere as a whole; a "quoted phrase"
+        matches exactly. Of equally good entries the newer comes first. A query without words finds nothing.
         """
-        match = _match(query)
-        if not match:
+        terms = query_terms(well_formed(query))
+        if not terms:
             return []
         await self.catch_up(task_id)
-
-        def work(connection: sqlite3.Connection) -> list[SearchHit]:
-            rows = connection.execute(
-                "SELECT task_id, entry_id FROM search_words JOIN search_entries ON document = search_words.rowid"
-                " WHERE search_words MATCH ?1 AND (?2 IS NULL OR task_id = ?2)"
-                " ORDER BY bm25(search_words, 1.0, 2.0), document DESC LIMIT ?3",
-                (match, task_id, limit),
-            )
-            return [SearchHit(*row) for row in rows]
-
-        return await self._database.run(work)
+        return await self._database.run(
+            lambda connection: _hits(connection, terms, task_id, limit, newest=asks_for_newest(query))
+        )
 
     async def _fill(self) -> None:
         try:
@@ -108,10 +110,55 @@ class Search:
             logger.warning("the search index could not be updated", exc_info=True)
 
 
-def _match(query: str) -> str:
-    terms = [phrase or word for phrase, word in _TERM.findall(well_formed(query))]
-    wanted = (f'"{term}"' if " " in term else f'"{term}"*' for term in terms[:_MOST_TERMS] if term.strip())
-    return " OR ".join(dict.fromkeys(wanted))
+def _hits(
+    connection: sqlite3.Connection, terms: list[str], task_id: TaskId | None, limit: int, *, newest: bool
+) -> list[SearchHit]:
+    known = [_known(connection, term, task_id) for term in terms]
+    match = " OR ".join(known)
+    complete = _complete(connection, known, task_id)
+    rows = connection.execute(
+        "SELECT task_id, entry_id, score * weight, found FROM"
+        " (SELECT rowid AS found, bm25(search_words, 1.0, 1.0, 0.0) AS score FROM search_words"
+        " WHERE search_words MATCH ? ORDER BY score, rowid DESC LIMIT ?)"
+        " JOIN search_passages ON document = found ORDER BY document DESC",
+        (_within(match, task_id), limit * _PASSAGES_PER_ENTRY),
+    ).fetchall()
+    scores: dict[SearchHit, float] = {}
+    for task, entry_id, score, document in rows:
+        hit, score = SearchHit(task, entry_id), -score * (_COMPLETE if document in complete else 1.0)
+        scores[hit] = max(score, scores.get(hit, score))
+    hits = sorted(scores, key=lambda hit: -scores[hit])
+    if newest and hits:
+        least = scores[hits[0]] * _EQUALLY_GOOD
+        best = [hit for hit in hits if scores[hit] >= least]
+        hits = [*sorted(best, key=lambda hit: -hit.entry_id), *hits[len(best) :]]
+    return hits[:limit]
+
+
+def _complete(connection: sqlite3.Connection, known: list[str], task_id: TaskId | None) -> set[int]:
+    """Return the passages that have all words of a query; a query of one word has none."""
+    if len(known) < 2:
+        return set()
+    rows = connection.execute(
+        "SELECT rowid FROM search_words WHERE search_words MATCH ?", (_within(" AND ".join(known), task_id),)
+    )
+    return {document for (document,) in rows}
+
+
+def _known(connection: sqlite3.Connection, term: str, task_id: TaskId | None) -> str:
+    """Return what matches a term: its whole words, or words that begin with it if there are none."""
+    whole = f'"{term}"'
+    if " " in term or (term.isascii() and len(term) < _SHORTEST_BEGINNING):
+        return whole
+    found = connection.execute(
+        "SELECT 1 FROM search_words WHERE search_words MATCH ? LIMIT 1", (_within(whole, task_id),)
+    ).fetchone()
+    return whole if found else f"{whole}*"
+
+
+def _within(match: str, task_id: TaskId | None) -> str:
+    within = f"{{words facts}} : ({match})"
+    return within if task_id is None else f'task : "{task_id}" AND {within}'
 
 
 def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
@@ -129,44 +176,58 @@ def _index_batch(connection: sqlite3.Connection, task_id: TaskId | None) -> int:
     ).fetchall()
     taken = characters = 0
     for entry_id, text, version in rows:
-        words, facts = _document(decode(text, version))
-        if words or facts:
+        for words, facts, weight in _passages(decode(text, version)):
             cursor = connection.execute(
-                "INSERT INTO search_entries (task_id, entry_id) VALUES (?, ?)", (task, entry_id)
+                "INSERT INTO search_passages (task_id, entry_id, weight) VALUES (?, ?, ?)", (task, entry_id, weight)
             )
             connection.execute(
-                "INSERT INTO search_words (rowid, words, facts) VALUES (?, ?, ?)", (cursor.lastrowid, words, facts)
+                "INSERT INTO search_words (rowid, words, facts, task) VALUES (?, ?, ?, ?)",
+                (cursor.lastrowid, searchable(words), searchable(facts), task),
             )
-        taken, characters = taken + 1, characters + len(words)
+            characters += len(words)
+        taken += 1
         if characters > _BATCH_CHARACTERS:
             break
     connection.execute("INSERT OR REPLACE INTO search_progress VALUES (?, ?)", (task, rows[taken - 1][0]))
     return taken
 
 
-def _document(body: Body) -> tuple[str, str]:
-    """Return the text of an entry, and words for what it is and did."""
+def _passages(body: Body) -> Iterator[tuple[str, str, float]]:
+    """Yield the passages of an entry: the text of each, words for what the entry is and did, and a weight."""
+    for text, facts, weight in _texts(body):
+        for passage in list(_split(_shortened(text))) or [""] * bool(facts):
+            yield passage, facts, weight
+
+
+def _texts(body: Body) -> Iterator[tuple[str, str, float]]:
+    """Yield each text of an entry, with words for what it is and did, and its weight."""
     match body:
         case UserMessage():
             records = {record.call_id: record for record in body.calls}
-            every = tool_results(body.blocks)
-            results = [result for result in every if not _is_recall(records.get(result.tool_use_id))]
-            others = [block for block in body.blocks if not isinstance(block, ToolResult)]
-            facts = [word for result in results for word in _facts(records.get(result.tool_use_id), result)]
-            if not every and body.source != "engine":
-                facts.append("user person message request asked said instruction")
-            return _joined(_texts([*others, *results])), " ".join(facts)
+            for block in body.blocks:
+                if isinstance(block, ToolResult):
+                    record = records.get(block.tool_use_id)
+                    if record is None or record.tool not in _NOT_INDEXED:
+                        weight = _PROSE if _is_users(record) else 1.0
+                        yield result_text(block), " ".join(_facts(record, block)), weight
+                elif isinstance(block, Text) and not block.text.lstrip().startswith(_ADDED):
+                    yield block.text, _USER_WORDS if body.source in ("typed", "import") else "", _PROSE
         case AssistantMessage():
-            blocks = [block for block in body.blocks if not (isinstance(block, ToolUse) and block.name in _NOT_INDEXED)]
-            return _joined(_texts(blocks)), "agent assistant answer"
+            for block in body.blocks:
+                if isinstance(block, Text):
+                    yield block.text, "agent assistant answer", _PROSE
+                elif isinstance(block, ToolUse) and block.name not in _NOT_INDEXED:
+                    yield "\n".join(_strings(block.input)), f"agent assistant {block.name}", 1.0
         case Condense():
-            return _joined(_texts(body.summary[:1])), "summary condensed"
+            for block in body.summary[:1]:
+                if isinstance(block, Text):
+                    yield block.text, "summary condensed", 1.0
         case TodosChanged():
-            return _joined(text for text, _ in body.items), _KIND_WORDS["todo"]
+            yield "\n".join(text for text, _ in body.items), _KIND_WORDS["todo"], 1.0
         case Noted():
-            return _joined((body.title, body.detail)), "remark problem"
+            yield f"{body.title}\n{body.detail}", "remark problem", 1.0
         case _:
-            return "", ""
+            pass
 
 
 def _facts(record: CallRecord | None, result: ToolResult) -> Iterator[str]:
@@ -178,25 +239,15 @@ def _facts(record: CallRecord | None, result: ToolResult) -> Iterator[str]:
         yield _KIND_WORDS["edit"]
     if result.is_error or facts.exit_code:
         yield "failed failing failure error broken problem"
+    if record.decision == "denied":
+        yield "denied rejected"
+    if _is_users(record):
+        yield _USER_WORDS
 
 
-def _is_recall(record: CallRecord | None) -> bool:
-    return record is not None and record.tool in _NOT_INDEXED
-
-
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
-    for block in blocks:
-        match block:
-            case Text(text=text):
-                if not text.lstrip().startswith(_ADDED):
-                    yield text
-            case ToolUse():
-                yield block.name
-                yield from _strings(block.input)
-            case ToolResult():
-                yield result_text(block)
-            case _:
-                pass
+def _is_users(record: CallRecord | None) -> bool:
+    """Return whether a result holds the user's words: the reason for a denial, or the answer to a question."""
+    return record is not None and (record.decision == "denied" or record.facts.kind == "question")
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -210,8 +261,20 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _joined(texts: Iterable[str]) -> str:
-    text = "\n".join(texts)
+def _shortened(text: str) -> str:
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[: _MOST_CHARACTERS // 2]}\n{text[-_MOST_CHARACTERS // 2 :]}"
     return well_formed(text)
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield the text in passages that end with a line, or with a word if the line is long."""
+    start = 0
+    while len(text) - start > _PASSAGE:
+        end = start + _PASSAGE
+        cut = max(text.rfind("\n", start + _PASSAGE // 2, end), text.rfind(" ", end - _PASSAGE // 10, end))
+        end = cut + 1 if cut > start else end
+        yield text[start:end]
+        start = end
+    if text[start:].strip():
+        yield text[start:]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from roo_tui.domain.blocks import Image, Text
 from roo_tui.domain.entries import CallFacts
+from roo_tui.domain.recall import Recall
 from roo_tui.domain.views import ToolView
 from roo_tui.workspace.files import Workspace
 
@@ -83,7 +84,7 @@ class ToolContext:
     emit: Callable[[str], None]
     ask: Callable[[str, tuple[str, ...]], Awaitable[str]]
     todos: tuple[tuple[str, str], ...] = ()
-    recall: Callable[[str], Awaitable[str]] | None = None
+    recall: Callable[[Recall], Awaitable[str]] | None = None
     user: bool = True
 
 

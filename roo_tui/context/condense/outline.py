@@ -142,7 +142,7 @@ class _Log:
         reads: dict[str, EntryId] = {}
         for call in self._calls:
             for file in changed_files(call):
-                edits[file] = [*edits.pop(file, []), call.entry_id]
+                edits[file] = [*edits.pop(file, []), call.call_entry_id]
             if call.record.facts.kind == "read" and call.record.facts.path and not call.is_error:
                 reads.pop(call.record.facts.path, None)
                 reads[call.record.facts.path] = call.entry_id

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from roo_tui.domain.blocks import ToolUse, plain_text_of, result_text, tool_results, tool_uses
+from roo_tui.domain.blocks import Block, Text, ToolUse, plain_text_of, result_text, tool_results, tool_uses
 from roo_tui.domain.entries import AssistantMessage, CallRecord, Entry, TodosChanged, UserMessage
 from roo_tui.domain.ids import EntryId
 from roo_tui.plain_text import one_line
@@ -26,9 +26,13 @@ _STATES = {"completed": "done", "done": "done", "in_progress": "in_progress"}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One finished call: the entry of its result, its record, and the result's text."""
+    """One finished call: the entries of its result and of the call itself, its record, and the result's text.
+
+    `call_entry_id` is that of the result if the log does not have the call.
+    """
 
     entry_id: EntryId
+    call_entry_id: EntryId
     record: CallRecord
     output: str
     is_error: bool
@@ -46,13 +50,16 @@ class FailedCommand:
 
 def calls_of(path: Sequence[Entry]) -> Iterator[Call]:
     """Yield the finished calls of a path, oldest first."""
+    made: dict[str, EntryId] = {}
     for entry in path:
-        if isinstance(entry.body, UserMessage) and entry.body.calls:
+        if isinstance(entry.body, AssistantMessage):
+            made.update({use.id: entry.id for use in tool_uses(entry.body.blocks)})
+        elif isinstance(entry.body, UserMessage) and entry.body.calls:
             results = {result.tool_use_id: result for result in tool_results(entry.body.blocks)}
             for record in entry.body.calls:
                 result = results.get(record.call_id)
                 output, is_error = (result_text(result), result.is_error) if result else ("", False)
-                yield Call(entry.id, record, output, is_error)
+                yield Call(entry.id, made.get(record.call_id, entry.id), record, output, is_error)
 
 
 def changed_files(call: Call) -> tuple[str, ...]:
@@ -110,10 +117,17 @@ def typed_messages(path: Sequence[Entry]) -> list[tuple[EntryId, str]]:
         if isinstance(body, UserMessage) and body.source in ("typed", "import"):
             message = body.words
             if not message and not (body.source == "import" and tool_results(body.blocks)):
-                message = plain_text_of(tuple(block for block in body.blocks if not _is_added(block)))
+                message = _without_added(body.blocks)
             if message.strip():
                 found.append((entry.id, message))
     return found
+
+
+def _without_added(blocks: Sequence[Block]) -> str:
+    """Return the text of the blocks without environment details, and without a program's if there are others."""
+    texts = tuple(block for block in blocks if not _is_added(block))
+    own = tuple(block for block in texts if isinstance(block, Text) and not is_added(block.text))
+    return plain_text_of(own) if plain_text_of(own).strip() else plain_text_of(texts)
 
 
 def is_added(message: str) -> bool:

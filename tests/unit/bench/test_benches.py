@@ -1,12 +1,13 @@
 """The command line of the benches, and what the benches of cost and survival report."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from bench import __main__ as command
-from bench import condense_cost, survival
+from bench import condense_cost, recall, survival
 from bench.cache_server import summary
 from bench.condense_cost import Bill, Pair, Run
 from roo_tui.context.condense.summary_call import missing_sections
@@ -74,6 +75,32 @@ def test_survival_reports_each_kind_apart(tmp_path: Path, capsys: pytest.Capture
     }
     assert kinds["path"]["in_context"] == 9
     assert kinds["change"]["in_context"] == 0
+
+
+def test_recall_counts_the_questions_that_the_first_hits_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = ("The staging port is 8443.", "Noted.", "Paint the gate green.", "Done.")
+    messages = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
+    (tmp_path / "one.json").write_text(json.dumps(messages))
+    asked = [
+        {"conversation": "one", "queries": ["staging port"], "answer": "8443"},
+        {"conversation": "one", "queries": ["gate"], "answer": "blue"},
+    ]
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, asked)))
+    assert recall.main(["--transcripts", str(tmp_path), "--questions", str(questions), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] == {"plain": 0.5}
+    asked[0]["conversation"] = "two"
+    questions.write_text(json.dumps(asked[0]))
+    assert recall.main(["--transcripts", str(tmp_path), "--questions", str(questions)]) == 1
+    assert "There is no conversation two" in capsys.readouterr().err
+
+
+def test_facts_said_once_are_found_in_a_generated_conversation() -> None:
+    bodies, questions = recall.generate(600)
+    answered, _ = asyncio.run(recall.measure({"generated": bodies}, questions))
+    assert sum(one.place == 1 for one in answered) >= 95
 
 
 @pytest.mark.parametrize("bench", ["strategies", "survival"])

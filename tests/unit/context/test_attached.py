@@ -1,5 +1,6 @@
 """What is attached to a summary: facts ledger, pins, what stays, the receipt, and the outline without a model."""
 
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from roo_tui.context.condense.summary_call import missing_sections
 from roo_tui.context.history.effective import effective_history
 from roo_tui.context.history.log_facts import edited_files, last_failure, todos_of, typed_messages
 from roo_tui.context.history.pins import pin, pin_blocks, pinned
+from roo_tui.context.history.recall import by_ids
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput
 from roo_tui.context.window.tokens import TokenCounter
@@ -275,13 +277,35 @@ def test_outline_has_nine_sections_and_says_what_it_is() -> None:
     assert "no model wrote it" in answer
     for words in (
         "Fix the date test. Never touch `main`.",
-        "src/dates.py: edited (e5)",
+        "src/dates.py: edited (e4)",
         "pytest -q (exit 1): E AssertionError: 3 != 4",
         "[pending] write it",
         "Half done.",
     ):
         assert words in answer
     assert "] read" not in answer
+
+
+def test_the_entry_beside_an_edited_file_in_an_outline_brings_the_change_back() -> None:
+    history = History()
+    history.user("Fix it.")
+    history.add(AssistantMessage((ToolUse("t1", "apply_diff", {"path": "a.py", "diff": "-old line\n+new line"}),)))
+    record = CallRecord("t1", "apply_diff", CallFacts("edit", "a.py", changed=("a.py",)))
+    history.add(UserMessage((ToolResult("t1", "Changed."),), source="tools", calls=(record,)))
+    named = re.search(r"a\.py: edited \(e(\d+)\)", outline_of(history))
+    assert named
+    assert "+new line" in by_ids([(int(named[1]), 0)], history.path)
+
+
+def test_a_request_typed_beside_the_output_of_a_program_is_the_last_request() -> None:
+    history = History()
+    history.user("Do the first thing.")
+    output = Text("<local-command-stdout>Set model to fast</local-command-stdout>")
+    history.add(UserMessage((output, Text("Now paint the gate.")), source="import"))
+    assert typed_messages(history.path)[-1][1] == "Now paint the gate."
+    assert "> Now paint the gate." in outline_of(history)
+    history.add(UserMessage((output,), source="import"))
+    assert "The last request (e2)" in outline_of(history)
 
 
 def test_outline_carries_the_newest_summary_a_model_wrote_but_not_its_own() -> None:

@@ -1,6 +1,8 @@
 """The full text of tasks: what is found, by which words, and that the index is never behind a search."""
 
 import asyncio
+import sqlite3
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,79 @@ async def test_entries_are_found_by_their_words_and_by_what_they_did(store: Stor
     assert (await found(store, "what the user requested", task.id))[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("我们把数据库迁移到新服务器，然后更新配置。", ["数据库", "迁移", "库", "数据库在哪里迁移的"]),
+        ("この設定ファイルを変更してください", ["設定ファイル", "設定", "ファイル"]),
+        ("데이터베이스를 옮겼습니다", ["데이터베이스", "데이터"]),
+    ],
+)
+async def test_words_inside_a_sentence_without_spaces_are_found(store: Store, text: str, queries: list[str]) -> None:
+    task = await store.create_task("/w")
+    await store.append(task.id, [said("nothing"), said(text), said("一般")], parent=None)
+    for query in queries:
+        assert await found(store, query, task.id) == [2], query
+
+
+async def test_a_word_is_not_a_prefix_unless_it_occurs_nowhere(store: Store) -> None:
+    task = await store.create_task("/w")
+    await store.append(
+        task.id, [said("google goal goods"), said("we go home"), said("Datenbankmigration")], parent=None
+    )
+    assert await found(store, "go", task.id) == [2]
+    assert await found(store, "Datenbank", task.id) == [3]
+    assert await found(store, "goo", task.id) == [1]
+
+
+async def test_stop_words_find_nothing_beside_other_words(store: Store) -> None:
+    task = await store.create_task("/w")
+    await store.append(task.id, [said("what is the point of that"), said("port 8080"), said("die Farbe")], parent=None)
+    assert await found(store, "what is the port", task.id) == [2]
+    assert await found(store, "Was ist die Farbe", task.id) == [3]
+    assert await found(store, "what is that", task.id) == [1]
+
+
+@pytest.mark.parametrize("query", ["getSessionId", "session id", "get_session_id", "SessionId", "getsessionid"])
+async def test_identifiers_are_found_by_their_parts(store: Store, query: str) -> None:
+    task = await store.create_task("/w")
+    await store.append(task.id, [said("nothing"), said("call getSessionId"), said("get_session_id")], parent=None)
+    assert set(await found(store, query, task.id)) >= ({2} if query == "getsessionid" else {2, 3})
+
+
+async def test_a_long_entry_is_found_by_what_one_part_of_it_says(store: Store) -> None:
+    task = await store.create_task("/w")
+    padding = "\n".join(f"line {number} of some listing" for number in range(3_000))
+    long = done(CallFacts("read", "big.txt"), f"{padding}\nretry limit of the uploader is seven\n{padding}")
+    others = [said(f"the uploader number {number}") for number in range(5)]
+    await store.append(task.id, [*others, long], parent=None)
+    assert (await found(store, "retry limit uploader", task.id))[0] == 6
+
+
+async def test_the_latest_of_what_fits_comes_first_but_not_what_hardly_fits(store: Store) -> None:
+    task = await store.create_task("/w")
+    bodies = [
+        said("port of the staging server: 80"),
+        said("port of the staging server: 81"),
+        said("a cold server"),
+    ]
+    await store.append(task.id, bodies, parent=None)
+    assert await found(store, "latest port of the staging server", task.id) == [2, 1, 3]
+    assert await found(store, "port of the staging server", task.id) == [2, 1, 3]
+
+
+async def test_the_reason_for_a_denial_counts_as_the_users_words(store: Store) -> None:
+    task = await store.create_task("/w")
+    denied = UserMessage(
+        (ToolResult("t", "They said: keep the staging branch", True),),
+        source="tools",
+        calls=(CallRecord("t", "execute_command", CallFacts("command", query="git branch -D x"), decision="denied"),),
+    )
+    answer = AssistantMessage((Text("I can keep the staging branch as it is."),))
+    await store.append(task.id, [answer, denied, answer], parent=None)
+    assert (await found(store, "what the user asked about the staging branch", task.id))[0] == 2
+
+
 async def test_the_index_catches_up_with_what_was_just_written(store: Store) -> None:
     task = await store.create_task("/w")
     parent = None
@@ -95,17 +170,19 @@ async def test_index_is_filled_in_the_background_by_whole_batches(store: Store) 
     assert await store._database.run(lambda connection: connection.execute(query).fetchall()) == [(BATCH * 2,)]
 
 
-async def test_database_of_the_version_before_gets_its_index(tmp_path: Path) -> None:
-    import sqlite3
+async def test_database_of_an_earlier_version_gets_its_index(tmp_path: Path) -> None:
 
     store = open_store(tmp_path / "roo.db")
     task = await store.create_task("/w")
     await store.append(task.id, [said("old words")], parent=None)
     await store.close()
     with sqlite3.connect(tmp_path / "roo.db") as connection:
-        for name in ("search_entries", "search_words", "search_progress"):
+        for name in ("search_passages", "search_words", "search_progress"):
             connection.execute(f"DROP TABLE {name}")
-        connection.execute("PRAGMA user_version = 1")
+        migrations = resources.files("roo_tui.store.migrations")
+        connection.executescript((migrations / "0002_search.sql").read_text("utf-8"))
+        connection.execute("INSERT INTO search_progress VALUES (?, 1)", (task.id,))
+        connection.execute("PRAGMA user_version = 2")
     connection.close()
     store = open_store(tmp_path / "roo.db")
     assert await found(store, "old", task.id) == [1]

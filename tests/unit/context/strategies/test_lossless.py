@@ -23,6 +23,7 @@ from roo_tui.domain.entries import AssistantMessage, CallFacts, CallRecord, Pinn
 from roo_tui.domain.errors import CondenseRefused
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Mask, MaskItem, Truncation
+from roo_tui.domain.recall import Recall
 from tests.support.histories import History
 from tests.support.rebuilding import Rebuilt
 from tests.support.reductions import inputs
@@ -358,6 +359,7 @@ async def test_what_is_out_of_date_comes_back_by_one_recall():
     work.read("a.py", "\n".join(reversed(LINES[:40])))
     work.answer("done")
     work.masked()
-    found = re.search(r"recall_history (e\d+)", work.shown(first))
+    found = re.search(r"recall_history e(\d+)", work.shown(first))
     assert found
-    assert "\n".join(LINES[:40]) in await recall_hidden(found[1], work.path, nothing)
+    wanted = Recall(entries=((int(found[1]), 0),))
+    assert "\n".join(LINES[:40]) in await recall_hidden(wanted, work.path, nothing)
