@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.history import Log, pin
+from roo_tui.context.history import Log, effective_history, pin
 from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, RooError, SettingsError
@@ -177,7 +177,7 @@ class Engine:
     async def submit(self, message: str) -> None:
         """Send a user message: start a turn, or queue it while one is running. Return once the message is on disk.
 
-        A blank message sends what is queued, or sends a failed request again.
+        A blank message sends what is queued, or sends a failed request again; if there is neither, nothing happens.
 
         Raises:
             RooError: the message could not be stored; nothing was sent.
@@ -192,6 +192,8 @@ class Engine:
                 if not self.busy:
                     # The job ended while the message was being stored, and will not look at the queue again.
                     await self.submit("")
+            return
+        if not message.strip() and not session.task.queue and not effective_history(session.task.log.path()):
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         job = self._jobs.start(self._turns(session, message, stored))
