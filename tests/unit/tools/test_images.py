@@ -18,6 +18,7 @@ async def shown(bench: Bench, name: str, data: bytes) -> tuple[str, Image, str]:
     """Return the words and the image the model gets of a file, and the detail in its row."""
     bench.write(name, data)
     outcome = await bench.run("read_file", path=name)
+    assert isinstance(outcome.for_model, tuple)
     words, image = outcome.for_model
     assert isinstance(words, Text) and isinstance(image, Image)
     assert outcome.view == TextView(words.text)
