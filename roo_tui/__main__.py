@@ -1,4 +1,4 @@
-"""Runs roo-tui as `python -m roo_tui`."""
+"""Run roo-tui as `python -m roo_tui`."""
 
 import sys
 

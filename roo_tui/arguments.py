@@ -1,6 +1,6 @@
 """The command line's commands, arguments and help texts.
 
-If the first word names a command, it is that command; to open a folder of that name, write `./tasks` or `-- tasks`.
+A first word that names a command runs that command. To open a folder of that name, write `./tasks` or `-- tasks`.
 """
 
 import argparse
@@ -161,7 +161,7 @@ def command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument("--json", action="store_true", help="print the result as JSON")
         case "rewind":
             parser.add_argument("id", metavar="ID")
-            parser.add_argument("point", metavar="POINT", type=_entry, help="an entry, for example e12")
+            parser.add_argument("point", metavar="POINT", type=_entry, help="a rewind point, for example e12")
             parser.add_argument(
                 "--files", action="store_true", help="restore the files from the checkpoint of that entry, too"
             )

@@ -1,4 +1,4 @@
-"""Writes files atomically: a reader or a crash sees the old text or the new one, never a part."""
+"""Write files atomically: readers see the old text or the new one, never a part, even after a crash."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""The command line: joins arguments, settings, engine and a front end, and imports only what the call needs."""
+"""The command line: connect arguments, settings, engine and a front end, importing only what the call needs."""
 
 import argparse
 import os
@@ -63,9 +63,9 @@ def _complain(arguments: argparse.Namespace, sentence: str, code: "ExitCode") ->
 
     if getattr(arguments, "output", "text") != "text":
         from roo_tui.headless.as_json import encode
-        from roo_tui.headless.record import Record
+        from roo_tui.headless.run_result import RunResult
 
-        print(encode(Record(message=sentence, code=code).result()))
+        print(encode(RunResult(message=sentence, code=code).result()))
     print(f"roo-tui: {clean(sentence)}", file=sys.stderr)
     return code
 
@@ -183,7 +183,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _probes(settings: "Settings") -> "Mapping[str, Probe]":
-    """Return the doctor's checks of single rooms by name; each imports its room only when it runs."""
+    """Return the doctor's checks of single packages by name; each imports its package only when it runs."""
     from roo_tui.plain_text import plural
 
     def key() -> str:

@@ -1,7 +1,7 @@
-"""The table of commands: from it come bindings, palette, slash completion, footer, help screen and the README's keys.
+"""The table of commands: bindings, palette, slash completion, footer, help screen and docs/keys.md come from it.
 
-Data only. Each front end maps an id to what it does. Keys are written as Textual writes them. They survive
-terminals: ctrl+i is tab, ctrl+m is enter, ctrl+h is often backspace, ctrl+s may stop the output, so none is used.
+Data only. Each front end maps an id to a function. Keys are written as Textual writes them, and work in every terminal:
+ctrl+i (tab), ctrl+m (enter), ctrl+h (often backspace) and ctrl+s (may stop the output) are not used.
 """
 
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "Help", "Show keys and commands", keys=("f1",), slash="help", footer="Help"),
     Command("expand_all", "Expand all", "Expand every row of the transcript", keys=("ctrl+o",)),
     Command("fold_all", "Fold all", "Fold every row of the transcript", keys=("ctrl+g",)),
-    Command("copy", "Copy", "Copy the selection; twice without one quits", keys=("ctrl+c",)),
+    Command("copy", "Copy", "Copy the selection; without one, press twice to quit", keys=("ctrl+c",)),
     Command("theme", "Theme", "Choose the colour theme", slash="theme"),
     Command("notices", "Notices", "Show recent notices, newest first", slash="notices"),
     Command("suspend", "Suspend", "Suspend to the shell; fg resumes", keys=("ctrl+z",)),

@@ -1,4 +1,4 @@
-"""The engine as its front ends see it.
+"""The engine's interface for front ends.
 
 `roo_tui.engine.Engine` satisfies `EngineApi`. Naming it here keeps the engine's import off the start path, and lets
 tests drive a front end with a scripted engine. Every command may raise `RooError` with a sentence for the user.

@@ -1,4 +1,4 @@
-"""Sets up logging to a rotating file; the screen belongs to the front end."""
+"""Set up logging to a rotating file; the screen belongs to the front end."""
 
 import logging
 import logging.handlers

@@ -1,7 +1,7 @@
-"""Prepares text for people to read: makes foreign text safe for a terminal, and puts counts before nouns.
+"""Prepare text for the user: make foreign text safe for a terminal, and put counts before nouns.
 
-Text of models, files and commands may contain anything. It is stored and sent as it is; only what is shown or logged
-goes through here.
+Text of models, files and commands may contain anything. It is stored and sent unchanged; only what is shown or logged
+is cleaned here.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Loads and fills the prompts: every sentence a model reads, in Markdown files with `{{name}}` placeholders.
+"""Load and fill the prompts: every sentence a model reads, in Markdown files with `{{name}}` placeholders.
 
 A prompt is named by its file, or by its file and one of its sections:
 

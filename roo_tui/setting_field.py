@@ -1,4 +1,4 @@
-"""Declares settings: a dataclass field with what the form, the check and the documentation need to know."""
+"""Declare settings: dataclass fields with everything the form, the check and the documentation need."""
 
 import dataclasses
 from collections.abc import Callable

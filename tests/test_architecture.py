@@ -30,11 +30,11 @@ def test_layers_point_one_way() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-FACES = ("roo_tui.context", *(f"roo_tui.context.{room}" for room in ("history", "window", "condense", "strategies")))
+CONTEXT = ("roo_tui.context", *(f"roo_tui.context.{name}" for name in ("history", "window", "condense", "strategies")))
 
 
-def test_other_rooms_see_of_the_context_only_its_faces() -> None:
-    public = {face: set(importlib.import_module(face).__all__) for face in FACES}
+def test_other_packages_import_only_what_context_exports() -> None:
+    public = {name: set(importlib.import_module(name).__all__) for name in CONTEXT}
     for source in SOURCES:
         if "context" in source.relative_to(ROOT / "roo_tui").parts[:1]:
             continue
@@ -46,9 +46,9 @@ def test_other_rooms_see_of_the_context_only_its_faces() -> None:
                 assert {alias.name for alias in node.names} <= public[module], f"{source}: {module}"
 
 
-@pytest.mark.parametrize("room", ["engine", "headless.run", "settings", "domain", "commands"])
-def test_a_room_without_a_screen_loads_no_screen_and_no_provider(room: str) -> None:
-    assert not modules_after(f"import roo_tui.{room}") & HEAVY
+@pytest.mark.parametrize("package", ["engine", "headless.run", "settings", "domain", "commands"])
+def test_a_package_without_a_screen_loads_no_screen_and_no_provider(package: str) -> None:
+    assert not modules_after(f"import roo_tui.{package}") & HEAVY
 
 
 def test_domain_is_standard_library_only() -> None:

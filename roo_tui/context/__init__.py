@@ -1,8 +1,8 @@
 """The context window: what the model gets, how full the window is, and when and how it is reduced.
 
 Values and functions over a task's entries; no screen, store or model. Start reading at `ladder` (what is tried when the
-context must shrink), then the rooms `history` (what the model gets), `window` (when to reduce), `condense` (how) and
-`strategies` (other ways). Other rooms import from these packages only, not from their modules.
+context must shrink), then the packages `history` (what the model gets), `window` (when to reduce), `condense` (how) and
+`strategies` (other ways). Code outside `context` imports from these packages, not from their modules.
 """
 
 from roo_tui.context.guards import Guards, overhead_objection

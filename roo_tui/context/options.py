@@ -51,8 +51,8 @@ class ContextOptions:
     strategy: str = setting(
         "native",
         title="Strategy",
-        sentence="How a condense works: native (writes a summary), smart (passes over old tool output), lossless "
-        "(keeps one copy of what repeats), truncation (shortens old tool results, then drops old turns), or the name "
+        sentence="How a condense works: native (writes a summary), smart (reduces old tool output in passes), lossless "
+        "(keeps one copy of what repeats), truncation (shortens old tool results, then hides old turns), or the name "
         "of an installed strategy.",
         filled=True,
     )
@@ -84,8 +84,8 @@ class ContextOptions:
     stop_tokens: int = setting(
         0,
         title="Target",
-        sentence="The context size at which a strategy may stop removing; 0 stops a tenth of the context window below "
-        "the trigger.",
+        sentence="The context size at which a strategy may stop; 0 stops a tenth of the context window below the "
+        "trigger.",
         unit="tokens",
         range=(0, 10_000_000),
     )
@@ -134,7 +134,7 @@ class ContextOptions:
     min_kept_tokens: int = setting(
         0,
         title="Keep at least",
-        sentence="Leave the newest messages untouched up to at least this size; 0 sets no minimum.",
+        sentence="Leave at least this many tokens of the newest messages untouched; 0 sets no minimum.",
         unit="tokens",
         range=(0, 500_000),
         clamp=True,
@@ -143,7 +143,7 @@ class ContextOptions:
         False,
         title="Condense in the background",
         sentence="Start a condense 10 % of the context window below the threshold, while the conversation goes on. The "
-        "summary is used from the next step on.",
+        "summary takes effect at the next step.",
     )
     condense_time_limit_s: int = setting(
         300,

@@ -1,4 +1,4 @@
-"""The input of a reduction: what it must know, as values, and the services it may call."""
+"""The input of a reduction: values it needs and services it may call."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""All expected errors. Each message says what is wrong and what the user can do next."""
+"""All expected errors. Each message says what is wrong and what the user can do."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Identifiers: an entry has an integer, unique within its task and written `e123`; all else has a short random id."""
+"""Ids: an entry has an integer, unique within its task and written `e123`; everything else has a short random id."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""`JsonValue`, the type of any value that JSON can hold."""
+"""`JsonValue`: any value that JSON can hold."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

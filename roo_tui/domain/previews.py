@@ -1,4 +1,4 @@
-"""A request for a condense and its preview, the one type behind every preview, dry run and comparison."""
+"""A request for a condense, and its preview: one type for every preview, dry run and comparison."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -52,8 +52,3 @@ class CondensePreview:
     artefacts: int = 0
     survived: int = 0
     duration_s: float = 0.0
-
-    @property
-    def tokens_freed(self) -> int:
-        """Return how many context tokens the condense frees."""
-        return self.tokens_before - self.tokens_after

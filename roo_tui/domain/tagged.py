@@ -1,4 +1,4 @@
-"""Unions whose members are told apart by one field."""
+"""Unions whose members are distinguished by one field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

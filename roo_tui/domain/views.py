@@ -267,7 +267,7 @@ class RewindPoint:
     """
 
     entry_id: EntryId
-    kind: Literal["user", "tool", "condense", "answer"]
+    kind: Literal["user", "tool", "condense"]
     title: str
     at_ms: int
     tree: str = ""

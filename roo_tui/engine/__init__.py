@@ -1,7 +1,7 @@
 """The engine: runs turns over a task's log, without any screen.
 
 Start with `engine.Engine` (its commands), then read `turn` (one turn), `request` (one request to the model) and
-`context_control` (when the context is reduced). It announces everything as `domain.events`.
+`context_control` (when the context is reduced). It reports everything as `domain.events`.
 """
 
 from roo_tui.engine.bus import EventStream

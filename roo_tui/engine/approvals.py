@@ -1,4 +1,4 @@
-"""Decides whether a tool call may run, needs an approval or is denied. Nothing else decides this."""
+"""Decide whether a tool call may run, needs an approval or is denied. Nothing else decides this."""
 
 import re
 from typing import Literal

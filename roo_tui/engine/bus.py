@@ -1,4 +1,4 @@
-"""Carries events from the engine to its consumers; each has its own queue, so that none can hold up another."""
+"""Pass events from the engine to its consumers; each has its own queue, so a slow one delays no other."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Takes checkpoints of the workspace's files: before a turn's first change, and after each step that may change any."""
+"""Take checkpoints of the workspace's files: before a turn's first change, and after each step that may change one."""
 
 import asyncio
 import logging

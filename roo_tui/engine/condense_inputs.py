@@ -1,4 +1,4 @@
-"""The input of a reduction of the open task, and the services it may call."""
+"""Build the input of a reduction of the open task: its values, and the services it may call."""
 
 import asyncio
 import hashlib

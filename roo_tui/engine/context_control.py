@@ -1,4 +1,4 @@
-"""Reduces the context of the open task: decides when, runs the rules of `context`, and commits what they return.
+"""Reduce the context of the open task: decide when, run the rules of `context`, and commit what they return.
 
 The policy, the ladder and the strategies are in `roo_tui.context`. This module passes them the task's values and
 announces the results as events.

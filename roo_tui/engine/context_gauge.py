@@ -1,4 +1,4 @@
-"""How full the context of the open task is, and its limits: one count for the bar, the policy and the rows."""
+"""How full the open task's context is, and its limits: one count for the bar, the policy and the rows."""
 
 import asyncio
 from collections.abc import Callable

@@ -19,10 +19,10 @@ from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.jobs import Jobs
 from roo_tui.engine.model_limits import LearnedLimits
 from roo_tui.engine.models import DEMO_PROFILE, Models
-from roo_tui.engine.previews import compare
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
 from roo_tui.engine.session import Session, open_session
+from roo_tui.engine.strategy_comparison import compare
 from roo_tui.engine.turn import run_turns
 from roo_tui.engine.undo import redo, undo
 from roo_tui.llm.options import Profile

@@ -1,4 +1,4 @@
-"""The environment details attached to each user message: stored with it, never rendered again."""
+"""The environment details attached to each user message: rendered once and stored with it."""
 
 from datetime import datetime
 

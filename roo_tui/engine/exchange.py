@@ -1,4 +1,4 @@
-"""Exports the open task as text, and reads conversations from files."""
+"""Export the open task as text, and read conversations from files."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The running job of the engine: a turn or a condense, at most one at a time. Nothing else keeps track of it."""
+"""The engine's running job: a turn or a condense, at most one at a time. Nothing else tracks it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Everything a front end may read: frozen values, computed off the event loop where that takes long."""
+"""Everything a front end may read, as frozen values; what takes long is computed off the event loop."""
 
 import asyncio
 from collections.abc import Callable, Iterable

@@ -51,7 +51,7 @@ class Rewinder:
             if point.entry_id == entry_id:
                 return point
         raise CommandRefused(
-            f"e{entry_id} is not a rewind point. Choose a message, a tool call, an answer or a condense."
+            f"e{entry_id} is not a rewind point. Choose a message, the result of a tool call, or a condense."
         )
 
     async def preview(self, entry_id: EntryId) -> RewindPreview:

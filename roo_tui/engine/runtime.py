@@ -1,4 +1,4 @@
-"""What every part of the engine works with: settings, model, store, workspace and services."""
+"""What every part of the engine uses: settings, model, store, workspace and services."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from roo_tui.workspace.files import Workspace
 
 @dataclass(slots=True)
 class Runtime:
-    """The rooms the engine joins, and what may change while it runs.
+    """The packages the engine joins, and what may change while it runs.
 
     `model` and `settings` are replaced when the user changes them; a running request keeps its own. With `headless`, no
     user is there and a policy answers the questions.

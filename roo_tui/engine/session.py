@@ -1,4 +1,4 @@
-"""The open task with everything that works on it, created and closed together."""
+"""The open task and all objects that work on it, created and closed together."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Runs the chosen strategy: loads installed ones at first use, and passes the settings to each run."""
+"""Run the chosen strategy: load installed ones at first use, and pass the settings to each run."""
 
 import asyncio
 import os

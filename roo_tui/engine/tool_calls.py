@@ -1,4 +1,4 @@
-"""Runs tool calls: plan, ask for approval, commit the start, run, commit the result, take a checkpoint.
+"""Run tool calls: plan, ask for approval, commit the start, run, commit the result, take a checkpoint.
 
 The start of a call is on disk before it runs, and its result as soon as it ends, so that no call runs twice.
 """

@@ -1,4 +1,4 @@
-"""Turns entries into rows of the transcript. Rows depend on the path alone, so a resumed task looks like a live one."""
+"""Turn entries into rows of the transcript. Rows depend on the path alone, so a resumed task looks like a live one."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal

@@ -1,6 +1,6 @@
-"""Builds a user message: what was typed, texts of slash commands, mentioned files and environment details.
+"""Build a user message: the typed text, the texts of slash commands, mentioned files and environment details.
 
-Each is a block of its own, so that a condense can keep the commands, and a rewind can put what was typed back into the
+Each is a block of its own, so that a condense can keep the commands, and a rewind can put the typed text back into the
 prompt.
 """
 

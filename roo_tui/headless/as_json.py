@@ -1,4 +1,4 @@
-"""Turns domain values into JSON, in the shape that `stream-json` and `--json` promise to scripts."""
+"""Turn domain values into JSON, in the shape that `stream-json` and `--json` promise to scripts."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""`roo-tui doctor`: what is installed, what is missing, and how to fix it."""
+"""Run `roo-tui doctor`: report what is installed, what is missing, and how to fix it."""
 
 import os
 import platform
@@ -32,7 +32,7 @@ class Finding:
 def examine(settings: Settings, probes: Mapping[str, Probe], *, environ: Mapping[str, str]) -> list[Finding]:
     """Run every check and return the findings.
 
-    `probes` are checks of other rooms by name. Each returns what it found, or raises an error that says what to do.
+    `probes` are checks of other packages by name. Each returns what it found, or raises an error that says what to do.
     """
     return [
         Finding("Python", "found", platform.python_version()),

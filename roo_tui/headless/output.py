@@ -1,4 +1,4 @@
-"""What a run prints: text for the user, one JSON object, or one for each event."""
+"""What a run prints: text, one JSON object, or one JSON object for each event."""
 
 from collections.abc import Callable
 from typing import Protocol, TextIO
@@ -21,7 +21,7 @@ from roo_tui.domain.markers import REDUCTIONS
 from roo_tui.domain.views import FailureRow, ReductionRow, Row, ToolRow
 from roo_tui.headless.as_json import encode, event_object
 from roo_tui.headless.exit_codes import ExitCode
-from roo_tui.headless.record import Record, final_answer
+from roo_tui.headless.run_result import RunResult, final_answer
 from roo_tui.plain_text import clean, one_line, plural
 
 RowsOf = Callable[[tuple[Entry, ...]], tuple[Row, ...]]
@@ -34,7 +34,7 @@ class Output(Protocol):
         """Print an event, if this kind of output shows it."""
         ...
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print how the run ended."""
         ...
 
@@ -59,7 +59,7 @@ class Json:
     def event(self, event: Event) -> None:
         """Print nothing yet."""
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
@@ -74,7 +74,7 @@ class StreamJson:
         """Print the event as one object."""
         print(encode(event_object(event)), file=self._out, flush=True)
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print the run as one object."""
         print(encode(record.result()), file=self._out, flush=True)
 
@@ -109,7 +109,7 @@ class TextOutput:
                 self._entries(entries)
             case RetryWaiting(what=what, attempt=attempt, of=of, seconds=seconds, reason=reason):
                 if seconds and self._retry != (what, attempt):
-                    self._note(f"{reason} Trying again in {seconds:g} s ({attempt} of {of}).")
+                    self._note(f"{reason} Retrying in {seconds:g} s ({attempt} of {of}).")
                 self._retry = (what, attempt)
             case CondenseStarted():
                 self._note("Condensing context…")
@@ -118,7 +118,7 @@ class TextOutput:
             case Notice(text=text):
                 self._note(text)
 
-    def end(self, record: Record) -> None:
+    def end(self, record: RunResult) -> None:
         """Print why the run failed, unless that was printed already, and how to allow denied calls."""
         self._end_line()
         if record.message and record.message not in self._said:

@@ -1,4 +1,4 @@
-"""Runs one prompt to its end, and answers the questions asked meanwhile by policy."""
+"""Run one prompt to its end, and answer the engine's questions by policy."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from roo_tui.domain.events import Approval, Choice, Event, Question, QuestionAsk
 from roo_tui.engine_api import EngineApi, EventSource
 from roo_tui.headless.exit_codes import ExitCode
 from roo_tui.headless.output import Output
-from roo_tui.headless.record import Record
+from roo_tui.headless.run_result import RunResult
 from roo_tui.prompt_files import render
 
 
@@ -28,7 +28,7 @@ async def run_prompt(
     Questions are answered by policy. SIGINT and SIGTERM cancel the turn; what was done until then is stored. Expected
     errors end the run with their exit code and message.
     """
-    record = Record()
+    record = RunResult()
     stream = engine.subscribe()
     cost_before = 0.0
 

@@ -5,7 +5,7 @@ Start with `protocol.Model` and `providers`, the table of adapters. No provider'
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # The settings import this room's options before the first frame; the rest loads when it is used.
+if TYPE_CHECKING:  # The settings import this package's options before the first frame; the rest loads when used.
     from roo_tui.llm.catalog import Catalog
     from roo_tui.llm.options import Profile
     from roo_tui.llm.protocol import Model

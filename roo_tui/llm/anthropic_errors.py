@@ -1,4 +1,4 @@
-"""Failures of a call as `ModelError`: what happened, what to do about it, and the provider's own message."""
+"""Turn a failed call into a `ModelError`: what happened, what to do about it, and the provider's message."""
 
 import json
 from collections.abc import Mapping

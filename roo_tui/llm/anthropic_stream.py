@@ -1,4 +1,4 @@
-"""Translates the raw events of a Messages API stream into model events."""
+"""Translate the raw events of a Messages API stream into model events."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Builds the JSON body of a Messages API call from a request."""
+"""Build the JSON body of a Messages API call from a request."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Finds API keys: in the environment, else in a file that only its owner can read. Keys are never logged or shown."""
+"""Find API keys: in the environment, else in a file that only its owner can read. Keys are never logged or shown."""
 
 import os
 import stat

@@ -30,7 +30,7 @@ class Profile:
     base_url: str = setting(
         "",
         title="Base URL",
-        sentence="The provider's address; empty uses the official one.",
+        sentence="The provider's address; blank uses the official one.",
         url=True,
     )
     window: int = setting(
@@ -60,7 +60,7 @@ class Profile:
     thinking: Literal["off", "adaptive"] = setting(
         "off",
         title="Thinking",
-        sentence="Whether the model may reason before it answers.",
+        sentence="Whether the model may reason before it answers: off, or adaptive (the model decides how much).",
     )
     temperature: float | None = setting(
         None,

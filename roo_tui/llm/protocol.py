@@ -1,4 +1,4 @@
-"""The protocol of a model adapter, as the engine uses it."""
+"""The protocol of a model adapter."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Retries transient failures, visibly."""
+"""Retry after transient failures, and report each wait."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""Maps file name extensions to grammars."""
+"""Map file name extensions to grammars."""
 
 from pathlib import PurePosixPath
 

@@ -1,4 +1,4 @@
-"""Makes outlines in a separate process: parsing holds the interpreter lock, and a grammar may crash."""
+"""Make outlines in a separate process: parsing holds the interpreter lock, and a grammar may crash."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Finds the definitions in a source file. This is CPU work that holds the interpreter lock: see `outliner`."""
+"""Find the definitions in a source file. This is CPU work that holds the interpreter lock: see `outliner`."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""Settings: the options of every room, read from files, environment and command line, and saved.
+"""Settings: the options of every package, read from files, environment and command line, and saved.
 
 Start with `loading` (which value wins); `schema` says what is valid. API keys are not settings; `find_key` and
 `missing_key` are here only because front ends need them.

@@ -1,4 +1,4 @@
-"""Loads settings from defaults, user file, project file, environment and command line; later sources win."""
+"""Load settings from defaults, user file, project file, environment and command line; later sources win."""
 
 import dataclasses
 import os

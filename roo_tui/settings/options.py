@@ -22,7 +22,7 @@ class ApprovalOptions:
     allowed_commands: tuple[str, ...] = setting(
         (),
         title="Allowed commands",
-        sentence="Commands that run without approval, given by how they begin, for example “git status”.",
+        sentence="Commands that run without approval, given by their beginning, for example “git status”.",
     )
 
 

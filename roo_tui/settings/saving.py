@@ -1,4 +1,4 @@
-"""Saves settings to the user's file, without losing its comments, its order or unknown keys."""
+"""Save settings to the user's file and keep its comments, order and unknown keys."""
 
 import json
 import tomllib

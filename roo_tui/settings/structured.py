@@ -1,4 +1,4 @@
-"""Settings of several values: read from JSON text or tables, and written in the form the file already has."""
+"""Settings with several values: read from JSON text or tables, and written in the form the file already has."""
 
 import json
 from collections.abc import Mapping, MutableMapping

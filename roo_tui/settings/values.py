@@ -1,4 +1,4 @@
-"""The settings as one frozen value, with where each of them came from."""
+"""The settings as one frozen value, with the source of each setting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

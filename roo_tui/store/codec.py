@@ -1,4 +1,4 @@
-"""Encodes entry bodies as JSON, with the field names of the domain's dataclasses, and decodes them.
+"""Encode entry bodies as JSON, with the field names of the domain's dataclasses, and decode them.
 
 JSON cannot hold lone surrogates, so they are stored as U+FFFD. A body that cannot be decoded becomes `Unknown`.
 """

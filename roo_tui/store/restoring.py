@@ -1,4 +1,4 @@
-"""Restores the workspace's files: finds what must not be touched, and applies changes. Blocking; run in a thread."""
+"""Restore the workspace's files: find what must not be touched, and apply changes. Blocking; run in a thread."""
 
 import os
 import secrets

@@ -1,6 +1,6 @@
 """The store: tasks with their entries, head, queue and draft, blobs, and a few values by key.
 
-Every method that changes something is one transaction, committed to disk when the method returns. Text is stored with
+Each method that changes something is one transaction, committed to disk when it returns. Text is stored with
 lone surrogates replaced by U+FFFD; methods return it as it is stored.
 """
 

@@ -1,4 +1,4 @@
-"""Access of tools to files: resolves paths, collects concerns for the user, and phrases refusals for the model."""
+"""Access of tools to files: resolve paths, collect concerns for the user, and word refusals for the model."""
 
 import asyncio
 

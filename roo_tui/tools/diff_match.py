@@ -1,4 +1,4 @@
-"""Finds the lines that a SEARCH text refers to: exact ones, else ones that differ in white space, else similar ones.
+"""Find the lines that a SEARCH text refers to: exact ones, else ones that differ in white space, else similar ones.
 
 Each step accepts only an unambiguous match: the only one, or the one nearest to the start line.
 """

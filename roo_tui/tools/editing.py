@@ -1,4 +1,4 @@
-"""Shared by both edit tools: plans a change to one file, and carries it out."""
+"""Plan a change to one file, and carry it out; shared by both edit tools."""
 
 import asyncio
 from dataclasses import dataclass

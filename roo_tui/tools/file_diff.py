@@ -1,4 +1,4 @@
-"""Builds the view of a change to a file: a diff with line counts, limited in size for large files."""
+"""Build the view of a change to a file: a diff with line counts, limited in size for large files."""
 
 from difflib import SequenceMatcher
 

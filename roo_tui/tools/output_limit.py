@@ -1,4 +1,4 @@
-"""Limits long output: cuts the middle, and says what is missing and how to get it."""
+"""Limit long output: cut the middle, and say what is missing and how to get it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Runs tools for the engine: plans a tool use, then runs the approved plan. Catches defects of tools."""
+"""Run tools for the engine: plan a tool use, then run the approved plan. Errors in a tool's code are caught."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""Searches files for a regular expression: with ripgrep if it is installed, otherwise with `python_search`.
+"""Search files for a regular expression: with ripgrep if it is installed, otherwise with `python_search`.
 
 Both search the same files and return the same lines in the same order. ripgrep is preferred, since it never takes
 exponential time. Patterns that only Python understands (look-around) are searched with Python.

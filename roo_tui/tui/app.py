@@ -1,4 +1,4 @@
-"""The app: paints first, then starts the engine; owns themes, quitting and the last resort for errors."""
+"""The app: show the first frame, start the engine; handle themes, quitting and unexpected errors."""
 
 import asyncio
 import gc
@@ -104,7 +104,7 @@ class RooApp(App[int]):
 
     @work(group="engine", exclusive=True)
     async def _start_engine(self, demo: bool) -> None:
-        """Make and start the engine, open the task, then show its events until the app ends."""
+        """Build and start the engine, open the task, and show its events until the app ends."""
         chat = self.chat
         await chat.show_transcript()
         history = asyncio.create_task(asyncio.to_thread(PromptHistory.load, paths.state_dir() / "prompts.jsonl"))
@@ -137,7 +137,7 @@ class RooApp(App[int]):
             events.cancel()
 
     async def _open_task(self, engine: EngineApi) -> None:
-        """Open the wanted task; if that fails, say so and open a new one."""
+        """Open the requested task; if that fails, say so and open a new one."""
         wanted = self._resume or (await engine.latest_task() if self._latest else None)
         if wanted:
             try:
@@ -149,7 +149,7 @@ class RooApp(App[int]):
         await engine.new_task()
 
     def on_chat_screen_demo_wanted(self) -> None:
-        """Start again, as the demo."""
+        """Restart as the demo."""
         self.chat.show_activity(strings.STARTING)
         self._start_engine(True)
 
@@ -180,7 +180,7 @@ class RooApp(App[int]):
             asyncio.run_coroutine_threadsafe(self.action_quit(), self._loop)
 
     async def action_quit(self) -> None:
-        """Close the engine, then leave. What is shown was stored when it was shown."""
+        """Close the engine, then quit. Everything shown is already stored."""
         if self.engine is not None:
             engine, self.engine = self.engine, None
             try:
@@ -194,7 +194,7 @@ class RooApp(App[int]):
         self.exit(0)
 
     def action_help_quit(self) -> None:
-        """Ctrl+C copies what is selected; without a selection, twice within two seconds leaves."""
+        """Copy the selection; without one, quit on the second Ctrl+C within two seconds."""
         if text := self.screen.get_selected_text():
             self.copy_to_clipboard(text)
             self.notify(strings.COPIED)
@@ -218,7 +218,7 @@ class RooApp(App[int]):
 
 
 def _collect_garbage_again() -> None:
-    """Keep what is loaded so far out of later collections, which would hold up typing."""
+    """Keep what is loaded so far out of later collections, which would delay typing."""
     gc.freeze()
     gc.enable()
 
@@ -232,10 +232,10 @@ def run(
     resume: str = "",
     latest: bool = False,
 ) -> int:
-    """Show the app until it is left; returns the exit code. The engine is imported after the first frame."""
+    """Show the app until the user quits; return the exit code. The engine is imported after the first frame."""
 
     def build(as_demo: bool) -> EngineApi:
-        """Import and make the engine."""
+        """Import and build the engine."""
         from roo_tui.engine import Engine, sample_workspace
         from roo_tui.settings import find_key
 
@@ -263,9 +263,9 @@ _HUNG_UP = 129
 
 
 def watch_terminal(leave: Callable[[], None]) -> None:
-    """Begin to look, if there is a terminal now. `leave` is called from another thread when it is gone.
+    """Watch the terminal, if there is one. `leave` is called from another thread when it is gone.
 
-    The process is ended some seconds later, whatever became of that: all that was shown is on disk.
+    The process ends some seconds later in any case: everything shown is on disk.
     """
     if _is_there():
         threading.Thread(target=_watch, args=(leave,), name="terminal watch", daemon=True).start()

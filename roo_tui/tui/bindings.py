@@ -1,4 +1,4 @@
-"""Keys, slash completion, footer and palette, all made from the one table of commands."""
+"""Key bindings, slash completion, footer and palette, made from the table of commands."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""From event to widget: the only class that knows both."""
+"""Show the engine's events on the chat screen. Only this class knows both events and widgets."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _LEVELS: dict[str, SeverityLevel] = {"info": "information", "warning": "warning"
 class Dispatcher:
     """Shows one engine's events on one chat screen, a batch at a time, so that a burst costs one redraw.
 
-    It listens from the moment it is made; `run` shows what comes.
+    It subscribes when it is created; `run` shows the events.
     """
 
     def __init__(self, engine: EngineApi, screen: ChatDisplay) -> None:
@@ -125,7 +125,7 @@ class Dispatcher:
                 assert_never(event)
 
     async def _show_task(self) -> None:
-        """Show everything of the open task anew."""
+        """Show the open task from the beginning."""
         read, screen = self._engine.read, self._screen
         self._streams.clear()
         self._live.clear()
@@ -164,7 +164,7 @@ class Dispatcher:
     def _join(
         self, entry_id: EntryId, answer: AssistantMessage, block_ids: Sequence[str], keys: Container[str]
     ) -> None:
-        """Let the rows of a stream become those of the answer; what was drawn of them stays."""
+        """Turn the rows of a stream into those of the stored answer; their drawing stays."""
         blocks = (*answer.blocks, *answer.unsent)
         for index, (block_id, block) in enumerate(zip(block_ids, blocks, strict=False)):
             called = isinstance(block, ToolUse) and block.id
@@ -173,7 +173,7 @@ class Dispatcher:
                 self._live.discard(live)
 
     def _remember_calls(self, rows: Sequence[Row], *, anew: bool = False) -> None:
-        """Keep the rows of calls that are not over: their state changes before their result is there."""
+        """Remember the rows of unfinished calls: their state changes before their result arrives."""
         if anew:
             self._calls.clear()
         for row in rows:
@@ -227,7 +227,7 @@ class Dispatcher:
             self._close_stream(key)
 
     def _drop_live(self) -> None:
-        """Take away what stood for a stream; what was kept of it comes as entries."""
+        """Remove the rows of a stream; what was kept of it arrives as entries."""
         self._end_streams()
         if self._live:
             self._screen.transcript.remove(tuple(self._live))
@@ -235,7 +235,7 @@ class Dispatcher:
         self._arriving.clear()
 
     def _show_progress(self) -> None:
-        """Show how far calls and a summary have arrived: once a batch, not once a fragment."""
+        """Show the progress of streamed calls and of a summary, once per batch."""
         for key, (name, length) in self._arriving.items():
             if not key:
                 text = strings.CONDENSING_MORE.format(count=counted(strings.CHARACTERS, length))
@@ -312,7 +312,7 @@ def _merged(batch: Sequence[ev.Event]) -> list[ev.Event]:
 
 
 def _stream_of(event: ev.Event) -> tuple[type[ev.Event], str] | None:
-    """Return which stream a text belongs to; None for what is no text."""
+    """Return the stream a text event belongs to, None for other events."""
     match event:
         case ev.BlockText(block_id=stream) | ev.ToolOutput(call_id=stream) | ev.CondenseText(condense_id=stream):
             return type(event), stream

@@ -1,4 +1,4 @@
-"""How tokens, money and times are written on screen."""
+"""Format tokens, money and times for the screen."""
 
 import time
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def money(usd: float) -> str:
 
 
 def age(at_ms: int, now_ms: int) -> str:
-    """Return how long ago something was, in its largest fitting unit."""
+    """Return how long ago something happened, in the largest fitting unit."""
     minutes = max(0, now_ms - at_ms) // 60_000
     if minutes < 1:
         return strings.JUST_NOW

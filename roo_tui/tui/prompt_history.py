@@ -1,4 +1,4 @@
-"""The messages sent so far, kept in a small file so that ↑ finds them after a restart."""
+"""The messages sent so far, kept in a small file so that ↑ brings them back after a restart."""
 
 import json
 import logging
@@ -10,7 +10,7 @@ _LIMIT = 500
 
 
 class PromptHistory:
-    """Walks back and forth through sent messages; what is being typed is kept at the newest end."""
+    """Moves through sent messages; the unsent text is kept at the newest end."""
 
     def __init__(self, items: list[str] | None = None, file: Path | None = None) -> None:
         self._items = items or []
@@ -55,7 +55,7 @@ class PromptHistory:
             log.warning("cannot write the prompt history %s: %s", self._file, error)
 
     def older(self, current: str) -> str | None:
-        """Return the message before, None at the oldest one; `current` is what stands in the prompt."""
+        """Return the previous message, None at the oldest one; `current` is the text in the prompt."""
         if self._at == 0:
             return None
         if self._at == len(self._items):
@@ -64,7 +64,7 @@ class PromptHistory:
         return self._items[self._at]
 
     def newer(self) -> str | None:
-        """Return the message after, at last what was being typed; None if nothing is newer."""
+        """Return the next message, at the end the unsent text; None if nothing is newer."""
         if self._at >= len(self._items):
             return None
         self._at += 1

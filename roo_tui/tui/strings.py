@@ -1,7 +1,7 @@
 """Every text of the interface that is not the title or help of a command, in one table.
 
-Names in braces are filled with `str.format`; their values are plain text, never markup. A pair holds the form for a
-count of one and the form for any other, for `numbers.counted`. Keys are written `Ctrl+T`, `Esc`, `F1`, `Enter`.
+`str.format` fills the names in braces; their values are plain text, never markup. A pair holds the form for a count of
+one and the form for any other count, for `numbers.counted`. Keys are written `Ctrl+T`, `Esc`, `F1`, `Enter`.
 """
 
 APP = "roo-tui"
@@ -55,7 +55,7 @@ CONDENSING = "Condensing context…"
 CONDENSING_MORE = "Condensing context…  {count} so far"
 CHARACTERS = ("{count} character", "{count} characters")
 CONDENSE_PENDING = "Condenses at the next pause"
-RETRY = "Trying again in {seconds} s ({attempt} of {of})  {cancel}  {reason}"
+RETRY = "Retrying in {seconds} s ({attempt} of {of})  {cancel}  {reason}"
 ESC_CANCELS = "Esc cancels"
 ESC_INTERRUPTS = "Esc interrupts"
 WAITING_FOR_ANSWER = "Waiting for your answer"
@@ -66,10 +66,8 @@ SECONDS = "{count} s"
 PROMPT_PLACEHOLDER = "ask, /command, @file"
 PROMPT_SEND = "Enter sends"
 PROMPT_QUEUE = "Enter queues"
-PROMPT_SAVE = "Enter saves · Esc keeps the old"
-PROMPT_HELP = (
-    "Enter sends, Ctrl+J starts a new line. / lists commands, @ lists files, ↑ ↓ walk through earlier messages."
-)
+PROMPT_SAVE = "Enter saves · Esc discards the edit"
+PROMPT_HELP = "Enter sends, Ctrl+J starts a new line. / lists commands, @ lists files, ↑ ↓ bring back earlier messages."
 NOT_READY = "Still starting; your message will be sent as soon as it is ready."
 
 # queue
@@ -141,7 +139,7 @@ MORE = "… {count} more"
 NOT_SHOWN = "… {count} characters not shown …"
 LINE_CUT = "… {count} more characters"
 
-# small questions
+# small dialogs
 YES = "Yes"
 NO = "No"
 QUIT_AGAIN = "Press Ctrl+C again to quit; everything is saved."
@@ -152,10 +150,9 @@ CHOOSE_KEYS = "↑ ↓ choose · Enter selects · Esc back"
 # no key
 NO_KEY_TITLE = "No API key yet"
 NO_KEY_TEXT = (
-    "roo-tui needs an API key. Put it into the environment and start again:\n\n"
+    "roo-tui needs an API key. Set it in the environment and start again:\n\n"
     "    export ANTHROPIC_API_KEY=…\n\n"
-    "Or look around first: the demo works offline, on a sample project in a temporary folder. Only its model is "
-    "scripted."
+    "Or try the demo first: it works offline, on a sample project in a temporary folder. Only its model is scripted."
 )
 NO_KEY_DEMO = "Start the demo"
 NO_KEY_QUIT = "Quit"
@@ -183,7 +180,7 @@ COMPARE_TITLE = "Compare strategies"
 COMPARE_KEYS = "↑ ↓ choose · Enter condenses with it · Esc back"
 COMPARE_RUNNING = "Comparing…"
 COMPARE_HEAD = ("strategy", "tokens after", "frees", "kept")
-COMPARE_BEFORE = "{tokens} tokens now. To keep: {facts} (files, commands, todos, your request)."
+COMPARE_BEFORE = "{tokens} tokens now, {facts} to keep (files, commands, todo items, your request)."
 COMPARE_FACTS = ("{count} fact", "{count} facts")
 COMPARE_NO_MODEL = (
     "Nothing has changed and no model was asked: the summaries here are outlines. A real one costs a request, and its "
@@ -214,7 +211,7 @@ FIND_OTHER_BRANCH = "That entry is on a branch that a rewind left; undo the rewi
 # rewind
 REWIND_TITLE = "Rewind"
 REWIND_EMPTY = "There is nothing to rewind to yet."
-REWIND_KIND = {"user": "message", "tool": "step", "condense": "condense", "answer": "answer"}
+REWIND_KIND = {"user": "message", "tool": "step", "condense": "condense"}
 REWIND_MESSAGES = ("Removes {count} message", "Removes {count} messages")
 REWIND_NO_MESSAGES = "Removes no messages"
 REWIND_WORDS_BACK = "The message returns to the prompt for editing."
@@ -287,7 +284,7 @@ PROFILE_NAME_TITLE = "Name of the new profile"
 PROFILE_NAME_PLACEHOLDER = "letters, digits, - and _"
 PROFILE_NAME_KEYS = "Enter creates · Esc back"
 PROFILE_NAME_TAKEN = "There is already a profile of this name."
-PROFILE_NAME_INVALID = "Use letters, digits, - and _ only."
+PROFILE_NAME_INVALID = "Use only letters, digits, - and _."
 PROFILE_DELETE_TITLE = "Delete the profile “{name}”?"
 PROFILE_DELETE_TEXT = "Its settings are removed from the file, and the profile “{next}” becomes active."
 PROFILE_DELETE_YES = "Delete"

@@ -1,4 +1,4 @@
-"""The program's own colours; every theme that Textual brings can be chosen as well."""
+"""The built-in themes; Textual's own themes can be chosen too."""
 
 from textual.theme import Theme
 

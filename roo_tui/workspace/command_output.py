@@ -1,4 +1,4 @@
-"""The output of a command: whole on disk, only its end in memory."""
+"""The output of a command: all of it on disk, only its end in memory."""
 
 import logging
 import tempfile

@@ -1,4 +1,4 @@
-"""Lists files and folders, except those that `.rooignore` or `.gitignore` leaves out. Does not need git."""
+"""List files and folders, except those that `.rooignore` or `.gitignore` leaves out. Does not need git."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
-"""Runs shell commands: each in its own process group, with streamed output, ended with everything it started.
+"""Run shell commands: each in its own process group, with streamed output, ended together with everything it started.
 
-A command gets no input, no terminal and none of roo-tui's API keys. Use this module on an event loop.
+A command gets no input, no terminal and none of roo-tui's API keys. Its functions need an event loop.
 """
 
 import asyncio

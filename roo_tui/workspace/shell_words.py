@@ -1,4 +1,4 @@
-"""Finds the ignored files that a shell command names, as far as its words show."""
+"""Find the ignored files that a shell command names, as far as its words show."""
 
 import glob
 import re

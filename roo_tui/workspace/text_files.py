@@ -1,4 +1,4 @@
-"""Text files: detects encoding, byte order mark and line ends on reading, and keeps them on writing."""
+"""Text files: detect encoding, byte order mark and line endings when reading, and keep them when writing."""
 
 import codecs
 import hashlib

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from roo_tui.context.condense.cut_point import command_blocks
-from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.condense.file_outlines import fold
 from roo_tui.context.guards import Guards
 from roo_tui.context.history.effective import Visible, effective_history, with_marker
 from roo_tui.context.sliding_window import slide_window

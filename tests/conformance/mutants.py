@@ -12,7 +12,7 @@ from typing import Any
 
 from roo_tui.context.condense.attachments import Allowance, allowance
 from roo_tui.context.condense.cut_point import cut, messages_since_summary, standing_commands
-from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.condense.file_outlines import fold
 from roo_tui.context.condense.marker import build_marker
 from roo_tui.context.guards import Guards
 from roo_tui.context.history.log import Log

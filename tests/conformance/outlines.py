@@ -4,7 +4,7 @@ import asyncio
 import re
 from typing import Any
 
-from roo_tui.context.condense.folded_files import FoldedFiles, fold
+from roo_tui.context.condense.file_outlines import FileOutlines, fold
 from roo_tui.outline.signatures import outline
 from tests.conformance import words
 from tests.conformance.folding import grammar_of, may_be_outlined, must_be_outlined, parses, text_of_file
@@ -63,7 +63,7 @@ def folded(given: Json, recorded: Any, found: Findings) -> None:
         found.better("outlines-keep-their-limit" if set(theirs) <= set(possible) else "outlines-by-our-grammars")
 
 
-def _within_limit(ours: FoldedFiles, limit: int, found: Findings) -> None:
+def _within_limit(ours: FileOutlines, limit: int, found: Findings) -> None:
     found.check(sum(map(len, ours.sections)) <= limit, "the limit is exceeded")
     for section in ours.sections:
         found.check(not any("\ud800" <= one <= "\udfff" for one in section), "half of a character")

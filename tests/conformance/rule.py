@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import Any
 
-from roo_tui.context.condense.folded_files import outlines_of
+from roo_tui.context.condense.file_outlines import outlines_of
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import Fold, ReductionServices
 from roo_tui.context.window.tokens import HasBlocks, TokenCounter

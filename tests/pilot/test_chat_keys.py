@@ -382,7 +382,7 @@ async def test_a_retry_shows_its_countdown_and_how_to_end_it() -> None:
         screen.engine.begin_turn()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 3.0, "Overloaded"))
         await screen.settle()
-        assert "Trying again in 3 s (2 of 3)  Esc cancels  Overloaded" in screen.text()
+        assert "Retrying in 3 s (2 of 3)  Esc cancels  Overloaded" in screen.text()
         screen.engine.emit(ev.RetryWaiting(TASK, "request", 2, 3, 0, "Overloaded"))
         await screen.settle()
         assert "Trying again" not in screen.text()

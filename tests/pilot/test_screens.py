@@ -308,7 +308,7 @@ async def test_t_compares_the_strategies_and_enter_condenses_with_one() -> None:
         await screen.until("smart balanced")
         assert screen.called("compare_strategies") == [(TASK,)]
         shown = " ".join(screen.text().split())
-        assert "148,000 tokens now. To keep: 7 facts" in shown
+        assert "148,000 tokens now, 7 facts to keep" in shown
         assert "61,230 59 % 7/7" in shown and "9,800 93 % 6/7" in shown
         assert "Nothing stands [twice]." in shown and strings.COMPARE_NO_MODEL in shown
         await screen.press("down", "enter")

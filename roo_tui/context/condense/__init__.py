@@ -1,11 +1,11 @@
 """Condensing: replacing older messages with a summary.
 
-Start with `steps` (prepare, perform, carry out), then `request` (what the model is asked) and `marker` (what is
+Start with `steps` (prepare, perform, validate, apply), then `request` (what the model is asked) and `marker` (what is
 appended).
 """
 
 from roo_tui.context.condense.attachments import receipt_block
-from roo_tui.context.condense.folded_files import outlines_of
+from roo_tui.context.condense.file_outlines import outlines_of
 from roo_tui.context.condense.marker import LOW_YIELD, swapped_in
 from roo_tui.context.condense.outline import outline_summary
 from roo_tui.context.condense.request import prefix_hash

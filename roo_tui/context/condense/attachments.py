@@ -1,8 +1,8 @@
 """The summary message: the model's answer, then everything attached to it.
 
 `ORDER` names the attachments as the message has them. Those in `REQUIRED` are there whatever their size; those in
-`OPTIONAL` take, in that order, from the room the required ones leave. To add one, write the function that builds its
-blocks, enter it in one of the two tables and in `ORDER`, and put its words into `prompts/summary_message.md`.
+`OPTIONAL` share, in that order, the space the required ones leave. To add one, write the function that builds its
+blocks, add it to one of the two tables and to `ORDER`, and put its text into `prompts/summary_message.md`.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from roo_tui.context.condense.cut_point import Cut, standing_commands
-from roo_tui.context.condense.folded_files import fold
+from roo_tui.context.condense.file_outlines import fold
 from roo_tui.context.condense.ledger import MOST_FILES, ledger, ledger_block
 from roo_tui.context.condense.receipt import open_items, receipt
 from roo_tui.context.history.log_facts import todos_of
@@ -115,7 +115,7 @@ async def attach(
     services: ReductionServices,
     options: ContextOptions,
 ) -> Attached:
-    """Return everything that stands behind the answer; `raw_hidden` are the raw tokens that the summary hides."""
+    """Return everything that follows the answer; `raw_hidden` are the raw tokens that the summary hides."""
     counter, kept = services.counter, required_blocks(required)
 
     def begin() -> Source:

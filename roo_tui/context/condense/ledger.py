@@ -1,7 +1,7 @@
 """The facts ledger: certain facts from the log, rebuilt for each condense without a model.
 
 For each file: whether it was read or edited, its hash at that time, and whether the disk still has that content. Then
-the last test command with its outcome, and the progress of the todo list. At most 1,000 tokens; the files touched
+the last test command with its outcome, and the progress of the todo list. At most 1,000 tokens; files touched
 longest ago are left out first.
 """
 

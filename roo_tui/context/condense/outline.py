@@ -1,4 +1,4 @@
-"""The outline: a summary of nine sections, written from the log without a model, which it states.
+"""The outline: a nine-section summary made from the log; it says that no model wrote it.
 
 It quotes the user's messages and lists what was done on the whole path, including what earlier condenses hide. Lists
 are shortened, keeping the newest items, until the outline fits its budget.

@@ -1,4 +1,4 @@
-"""Pins: entries whose text stays in the context word for word, however often it is condensed."""
+"""Pins: entries whose text every condense keeps in the context word for word."""
 
 from collections.abc import Collection, Sequence
 

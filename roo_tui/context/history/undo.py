@@ -53,7 +53,7 @@ def _switch(path: Sequence[Entry], marker_id: EntryId | None, *, on: bool) -> To
             raise CommandRefused(
                 "There is nothing to redo: no condense, truncation or mask of this conversation is undone."
                 if on
-                else "There is nothing to undo: this conversation has no condense, truncation or mask."
+                else "There is nothing to undo: no condense, truncation or mask of this conversation is in force."
             )
         return Toggle(newest, on)
     if not _is_marker(path, marker_id):

@@ -1,7 +1,7 @@
 """Strategies: the ways to reduce the context, and the extension points for plug-ins.
 
 Start with `protocol.py` (what a strategy is), then `runner.py` (how one runs). Built in are `native` (a summary),
-`smart` (passes), `lossless` (keeps one copy of what repeats) and `truncation` (shortens old tool results, then drops
+`smart` (passes), `lossless` (keeps one copy of what repeats) and `truncation` (shortens old tool results, then hides
 old turns). A strategy only returns markers, so order, pairs and undo are ensured by the log.
 """
 

@@ -1,4 +1,4 @@
-"""The native strategy, the default: a model writes a summary, which hides the history."""
+"""The native strategy, the default: one summary written by a model replaces the history."""
 
 from dataclasses import dataclass
 

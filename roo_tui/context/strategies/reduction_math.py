@@ -1,4 +1,4 @@
-"""The figures of new markers: what they free, by the one token counter."""
+"""The figures of new markers: how many tokens they free."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The run of a strategy: the steps around it, which are the same for every strategy.
+"""Run a strategy: the steps around it, which are the same for all strategies.
 
     choose → thresholds → before-hooks → prompt → validate → prepare → perform → judge → after-hooks
 

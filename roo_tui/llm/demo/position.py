@@ -1,4 +1,4 @@
-"""How far the demo's script has come, computed from the request alone.
+"""The current step of the demo's script, computed from the request alone.
 
 The script keeps no state. Its position follows from the texts of its steps in the conversation, or from the note it
 leaves in its summaries, so that it is also right after a rewind, a resume, a condense or an undo.

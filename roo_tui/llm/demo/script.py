@@ -1,6 +1,6 @@
 """The demo's script: what its model says and which tools it calls, step by step. Everything else in the demo is real.
 
-The text of each step is unique, so that it shows, found in a conversation, how far the script has come.
+The text of each step is unique, so a conversation shows how far the script has come.
 """
 
 import shlex

@@ -1,1 +1,1 @@
-"""Import and export: reads other programs' formats as entry bodies, and writes tasks as text."""
+"""Import and export: read other programs' formats as entry bodies, and write tasks as text."""

@@ -1,4 +1,4 @@
-"""Export formats: a transcript as JSON Lines or Markdown, and messages as the Messages API takes them."""
+"""Export formats: a transcript as JSON, JSON Lines or Markdown, and messages as the Messages API takes them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Reads a JSON list of Messages API messages as entry bodies."""
+"""Read a JSON list of Messages API messages as entry bodies."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Reads Roo Code's task folders as entry bodies.
+"""Read Roo Code's task folders as entry bodies.
 
 `api_conversation_history.json` is a list of messages from which nothing is deleted. Summaries and truncation markers
 are messages in it, and the messages that one of them hides carry its id:

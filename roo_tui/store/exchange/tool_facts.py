@@ -1,4 +1,4 @@
-"""Tells what the tool calls of known agents did from the tool's name and input, never from the text of results.
+"""Work out what the tool calls of known agents did, from the tool's name and input, never from the text of results.
 
 Sources: the tool schemas of Roo Code, Claude Code, Codex and SWE-agent.
 """

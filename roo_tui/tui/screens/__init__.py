@@ -1,1 +1,1 @@
-"""Screens; each is imported where it is opened."""
+"""The screens. Each is imported only when it is opened."""

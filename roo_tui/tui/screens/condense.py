@@ -1,4 +1,4 @@
-"""Before a condense: what it would free, cost and save, and what each strategy would."""
+"""The condense preview and the comparison of strategies: what each would free, cost and save."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar
@@ -25,7 +25,7 @@ _COMPARE_BAR = 40
 
 
 class PreviewScreen(Page[bool]):
-    """What a condense would do, and the other ways to ask for it. Dismisses with true if the user wants it."""
+    """The preview of a condense and of its alternatives. Dismisses with true if the user wants it."""
 
     TITLE_TEXT = strings.PREVIEW_TITLE
     KEYS_TEXT = strings.PREVIEW_KEYS

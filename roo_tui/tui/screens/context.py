@@ -1,4 +1,4 @@
-"""What fills the context window: a bar for each kind of content, and every entry with its tokens and its pin."""
+"""The context screen: a bar for each kind of content, and every entry with its tokens and its pin."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""One setting as a part of the form: made from its `settings.Field`."""
+"""One setting in the form, built from its `settings.Field`."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from roo_tui.tui import strings
 
 
 class FieldRow(Vertical):
-    """One setting: its name and value, a sentence, where the value comes from, and what is wrong with it."""
+    """One setting: its name, value, description, source and problem."""
 
     class Edited(Message):
         """The value was edited; `value` is valid unless `problem` says why not."""

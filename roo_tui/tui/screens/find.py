@@ -1,4 +1,4 @@
-"""Search the whole task: what is in context, what is hidden, and what a rewind left on another branch."""
+"""The find screen: search the whole task, including hidden entries and other branches."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar

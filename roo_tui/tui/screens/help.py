@@ -1,4 +1,4 @@
-"""What can be looked up: keys and commands, and the recent notices."""
+"""The help screen (keys and commands) and the list of recent notices."""
 
 import textwrap
 from collections.abc import Iterable, Sequence

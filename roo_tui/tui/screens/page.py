@@ -1,4 +1,4 @@
-"""What all full screens share: a title line, a body, a line of keys; Esc goes back."""
+"""The base of all full screens: a title line, a body and a line of keys; Esc goes back."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
@@ -35,7 +35,7 @@ class Page(Screen[Result], Generic[Result]):
         yield Static(self.KEYS_TEXT, classes="page-keys", markup=False)
 
     def body(self) -> Iterable[Widget]:
-        """Yield what stands between title and keys."""
+        """Yield the widgets between title and keys."""
         return ()
 
     @on(NoticeLine.Pressed)

@@ -1,4 +1,4 @@
-"""Choose a point to go back to, see what would happen, and how far to go: conversation, files, or both."""
+"""The rewind screen: choose a rewind point, preview the change, and rewind the conversation, the files or both."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class RewindChoice:
 
 
 class RewindScreen(Page[RewindChoice | None]):
-    """Points newest first; the preview of the highlighted one beside or below them."""
+    """Rewind points, newest first, with a preview of the highlighted one beside or below them."""
 
     TITLE_TEXT = strings.REWIND_TITLE
     KEYS_TEXT = strings.REWIND_KEYS
@@ -115,7 +115,7 @@ class RewindScreen(Page[RewindChoice | None]):
         self.dismiss(RewindChoice(preview.point.entry_id, how != "files", files, overwrite))
 
     async def _asks_to_overwrite(self, conflicts: Sequence[FileChange]) -> bool:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         names = "\n".join(f"  {one_line(change.path)}" for change in conflicts[:8])
         if len(conflicts) > 8:
@@ -140,7 +140,6 @@ _KIND_STYLES = {
     "user": "bold $text-primary",
     "tool": "$foreground-muted",
     "condense": "$text-warning",
-    "answer": "$foreground-muted",
 }
 
 

@@ -1,4 +1,4 @@
-"""The settings as a form made from `settings.fields()`: a draft is edited, saved as a whole, or discarded."""
+"""The settings screen: a form built from `settings.fields()`. It edits a draft, which is saved whole or discarded."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -72,7 +72,7 @@ class SettingsScreen(Page[Changes | None]):
 
     @property
     def _profile(self) -> str:
-        """The profile that is shown: the one that answers once the draft is saved."""
+        """The profile shown: the active one once the draft is saved."""
         return str(self._draft.get("profile", self._settings.profile))
 
     def _profile_rows(self) -> Iterable[Widget]:
@@ -122,7 +122,7 @@ class SettingsScreen(Page[Changes | None]):
             self._explain_threshold(event.value)
 
     def _explain_threshold(self, percent: object) -> None:
-        """Say what the threshold is in tokens of the model's window, or why an automatic one stands where it does."""
+        """Show the threshold in tokens of the model's window, or explain an automatic one."""
         window = self._use.window
         if percent == "auto":
             for row in self.query(FieldRow):
@@ -169,7 +169,7 @@ class SettingsScreen(Page[Changes | None]):
 
     @work(exclusive=True, group="profile")
     async def _make_profile(self, values: Changes) -> None:
-        from roo_tui.tui.screens.ask import NameScreen
+        from roo_tui.tui.screens.small_dialogs import NameScreen
 
         name = await self.app.push_screen_wait(NameScreen(strings.PROFILE_NAME_TITLE, tuple(self._settings.profiles)))
         if name:
@@ -179,7 +179,7 @@ class SettingsScreen(Page[Changes | None]):
     @on(Button.Pressed, "#profile-delete")
     @work(exclusive=True, group="profile")
     async def _delete_profile(self) -> None:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         name = self._profile
         screen = ConfirmScreen(
@@ -193,7 +193,7 @@ class SettingsScreen(Page[Changes | None]):
             await self._save_profiles(changes, strings.PROFILE_DELETED.format(name=name))
 
     async def _save_profiles(self, changes: Changes, done: str) -> None:
-        """Save changes of profiles at once; what else was edited stays a draft."""
+        """Save changes of profiles at once; other edits stay a draft."""
         try:
             self._settings = await self._change(changes)
         except RooError as error:
@@ -231,14 +231,14 @@ class SettingsScreen(Page[Changes | None]):
             self.dismiss(dict(self._draft))
 
     def action_less(self) -> None:
-        """Go back; asks where changes would be lost."""
+        """Go back; ask first if changes would be lost."""
         self._leave()
 
     @work(exclusive=True)
     async def _leave(self) -> None:
         count = len(self._draft)
         if count:
-            from roo_tui.tui.screens.ask import ConfirmScreen
+            from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
             screen = ConfirmScreen(
                 strings.SETTINGS_DISCARD_TITLE,

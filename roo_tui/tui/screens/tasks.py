@@ -1,4 +1,4 @@
-"""The list of tasks: search, resume, start a new one."""
+"""The tasks screen: search tasks, resume one, or start a new one."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar

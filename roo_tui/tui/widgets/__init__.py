@@ -1,1 +1,1 @@
-"""Widgets: each shows values it is given and posts messages; none knows the engine or the app."""
+"""Widgets: each shows the values it gets and posts messages; none knows the engine or the app."""

@@ -1,4 +1,4 @@
-"""An approval: what a tool wants to do, why it asks, and the keys that decide."""
+"""The approval panel: what a call would do, why it needs approval, and the keys that decide."""
 
 from typing import ClassVar
 

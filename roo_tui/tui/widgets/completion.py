@@ -1,4 +1,4 @@
-"""What the prompt offers while a command or a file is typed."""
+"""The completion list, open while a command or a file is typed in the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Suggestion:
 
 
 class Completion(OptionList, can_focus=False):
-    """A list that the prompt steers; a click takes an item."""
+    """A list controlled by the prompt; a click takes an item."""
 
     DEFAULT_CSS = """
     Completion {
@@ -49,7 +49,7 @@ class Completion(OptionList, can_focus=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is offered."""
+        """Whether the list is open."""
         return self.has_class("-open")
 
     @property

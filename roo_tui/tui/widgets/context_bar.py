@@ -1,4 +1,4 @@
-"""The context bar: how full the context window is, what is reserved, when it will condense, and a way to do it now."""
+"""The context bar: tokens used and reserved, the trigger, and a button to condense now."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def fullness(use: ContextUse) -> str:
 def cells_of(use: ContextUse, width: int) -> tuple[str, str, str]:
     """Return the used, free and reserved parts of a bar of `width` cells, to scale.
 
-    What is reserved shows at least one cell; the used part is exact to an eighth of a cell and never covers more than
-    the whole bar.
+    The reserved part takes at least one cell; the used part is exact to an eighth of a cell and never longer than the
+    bar.
     """
     if use.window <= 0:
         return "", "░" * width, ""
@@ -45,7 +45,7 @@ def cells_of(use: ContextUse, width: int) -> tuple[str, str, str]:
 
 
 def bar(part: int, whole: int, width: int) -> tuple[str, str]:
-    """Return the full and the empty part of a bar of `width` cells, exact to an eighth; something is never nothing."""
+    """Return the full and the empty part of a bar of `width` cells, exact to an eighth; a value above 0 shows."""
     eighths = min(width * 8, round(width * 8 * part / max(1, whole)))
     if part and not eighths:
         eighths = 1

@@ -1,4 +1,4 @@
-"""What stands between conversation and prompt: the todo list, the open question, the queued messages."""
+"""The widgets above the prompt: the todo list, the open question and the queued messages."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class QuestionStack(Vertical):
     DEFAULT_CSS = "QuestionStack { height: auto; }"
 
     class Changed(Message):
-        """Another question is shown, or none. `had_focus` says that the one before had the focus."""
+        """Another question is shown, or none. `had_focus` says whether the previous one had the focus."""
 
         def __init__(self, panel: QuestionPanel | None, had_focus: bool) -> None:
             super().__init__()
@@ -119,12 +119,12 @@ class QuestionStack(Vertical):
         await self._show_first()
 
     async def ask(self, question: Question) -> None:
-        """Add a question; it is shown when those before it are answered."""
+        """Add a question; it shows once the earlier ones are answered."""
         self._open[question.id] = question
         await self._show_first()
 
     async def close_question(self, question_id: str) -> None:
-        """Take a question away: answered or withdrawn."""
+        """Remove a question that was answered or withdrawn."""
         if self._open.pop(question_id, None) is not None:
             await self._show_first()
 
@@ -182,11 +182,11 @@ class QueuedLine(Widget, can_focus=True):
         return Content.assemble((label, "$text-warning"), text, " " * max(0, gap), links.stylize("$foreground-muted"))
 
     def action_edit(self) -> None:
-        """Take the words back into the prompt."""
+        """Edit the message in the prompt."""
         self.post_message(QueueList.EditPressed(self.item))
 
     def action_remove(self) -> None:
-        """Drop the message."""
+        """Remove the message from the queue."""
         self.post_message(QueueList.RemovePressed(self.item))
 
     def on_click(self, event: events.Click) -> None:

@@ -1,4 +1,4 @@
-"""The line between conversation and prompt: a rule, or a notice. It hides nothing."""
+"""The line between transcript and prompt: a rule, or a notice that covers nothing."""
 
 import textwrap
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class ShownNotice:
 
 
 class NoticeLine(Widget):
-    """Shows the newest notice for some seconds, the second half of them dimmed. Errors stay until they are dismissed.
+    """Shows the newest notice for some seconds, then dimmed for as long. Errors stay until dismissed.
 
     Without a notice it is a rule, or no line at all where `rule` is false.
     """
@@ -72,7 +72,7 @@ class NoticeLine(Widget):
         return self._passing or (self._standing[-1] if self._standing else None)
 
     def say(self, text: str, level: Level = "information", *, seconds: float | None = None) -> None:
-        """Show a notice; the same one again is shown once."""
+        """Show a notice; a repeated one shows once."""
         notice = ShownNotice(clean(text).strip(), level, now_ms())
         if not notice.text:
             return
@@ -85,7 +85,7 @@ class NoticeLine(Widget):
             self._pass(notice, life / 2)
 
     def dismiss(self) -> bool:
-        """Take away what is shown. Returns whether there was anything."""
+        """Dismiss the notice. Return whether there was one."""
         if self.shown is None:
             return False
         if self._passing is None:
@@ -94,12 +94,12 @@ class NoticeLine(Widget):
         return True
 
     def let_go(self) -> None:
-        """Take away passing information that no longer holds; warnings and errors stay."""
+        """Remove outdated information; warnings and errors stay."""
         if self._passing is not None and self._passing.level == "information":
             self._pass(None, 0)
 
     def withdraw(self, text: str) -> None:
-        """Take away a notice that no longer holds, whatever its level."""
+        """Remove a notice that no longer holds, at any level."""
         text = clean(text).strip()
         shown = self.shown
         self._standing = [one for one in self._standing if one.text != text]

@@ -1,4 +1,4 @@
-"""The prompt: one to ten lines, history at its edges, completion of commands and files."""
+"""The prompt: one to ten lines, with message history and completion of commands and files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PromptArea(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", show=False)]
 
     class Key(Message):
-        """A key that the text itself has no use for."""
+        """A key that the text field does not handle."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -117,7 +117,7 @@ class PromptArea(TextArea):
 
 
 class Prompt(Vertical):
-    """Where the user types. It posts what to send and does not know who gets it."""
+    """The prompt. It posts the messages to send and knows no receiver."""
 
     DEFAULT_CSS = """
     Prompt { height: auto; }
@@ -147,7 +147,7 @@ class Prompt(Vertical):
             self.pages = pages
 
     class CommandWanted(Message):
-        """A key of the prompt stands for a command of the table."""
+        """A key in the prompt asks for a command of the table."""
 
         def __init__(self, command: str) -> None:
             super().__init__()
@@ -176,7 +176,7 @@ class Prompt(Vertical):
 
     @property
     def text(self) -> str:
-        """What stands in the prompt."""
+        """The text in the prompt."""
         return self.area.text
 
     async def until_nobody_types(self) -> None:
@@ -193,7 +193,7 @@ class Prompt(Vertical):
         self._offer(())
 
     def edit(self, item: QueuedMessage) -> None:
-        """Edit a queued message; what stood in the prompt comes back afterwards."""
+        """Edit a queued message; the previous text of the prompt comes back afterwards."""
         if self.editing is None:
             self._draft = self.text
         self.editing = item
@@ -201,7 +201,7 @@ class Prompt(Vertical):
         self.area.focus()
 
     def less(self) -> bool:
-        """Close the completion, or else give up editing a queued message. Returns whether there was either."""
+        """Close the completion, else stop editing a queued message. Return whether there was either."""
         if self.query_one(Completion).is_open:
             self._offer(())
             return True

@@ -1,4 +1,4 @@
-"""A question of the model: options to pick by number, and a line for your own answer."""
+"""A question from the model: options to pick by number, and a line for the user's own answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class QuestionAnswered(Message):
 
 
 class QuestionPanel(Vertical):
-    """Stands above the prompt until its question is answered or withdrawn."""
+    """A panel above the prompt, open until its question is answered or withdrawn."""
 
     DEFAULT_CSS = "QuestionPanel { height: auto; padding: 0 1; }"
 
@@ -44,7 +44,7 @@ class QuestionPanel(Vertical):
         self.focus()
 
     def less(self) -> bool:
-        """Close or leave a part of it. Returns whether there was any."""
+        """Close or leave the innermost part. Return whether there was one."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""The first and the last line of the chat: header and footer."""
+"""The header and the footer of the chat."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 @dataclass(frozen=True, slots=True)
 class KeyHint:
-    """A key of the footer: the command it stands for, how the key is written, its word."""
+    """A key in the footer: its command, how the key is written, and its label."""
 
     command: str
     key: str
@@ -154,7 +154,7 @@ class KeyHint:
 class Footer(Widget):
     """One line; hints that do not fit are left out, the last ones first.
 
-    The spinner turns only while something works; it stands still while the user is asked something (`waiting`).
+    The spinner turns while a job runs, and stops while a question waits for the user (`waiting`).
     """
 
     DEFAULT_CSS = """

@@ -1,4 +1,4 @@
-"""What an empty task shows instead of a conversation: what to type, and the first keys to know."""
+"""The welcome text of an empty task: what to type, and the most important keys."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -10,7 +10,7 @@ from roo_tui.tui import strings
 
 
 class Welcome(Vertical):
-    """A few quiet lines; `suggestion` is a task to try, empty for none."""
+    """The welcome lines; `suggestion` is a task to try, empty for none."""
 
     DEFAULT_CSS = """
     Welcome { height: 1fr; align: left middle; padding: 0 4; overflow: hidden; }

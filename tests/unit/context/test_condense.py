@@ -365,7 +365,7 @@ async def test_answer_gets_the_room_that_is_left() -> None:
     assert 0 < plan.ask.max_output <= 5_000 - prompt
 
 
-async def test_folded_files_give_way_first() -> None:
+async def test_file_outlines_give_way_first() -> None:
     files = {f"f{number}.py": f"# f{number}.py\n1--9 | {'x' * 150}\n" for number in range(200)}
     history = in_tool_loop("Do it")
     marker = await run(

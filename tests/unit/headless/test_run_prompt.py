@@ -94,7 +94,7 @@ async def test_the_answer_goes_to_standard_output_and_steps_to_standard_error() 
         "execute_command  rm x  denied",
         "Context condensed  148,210 → 9,874 tokens  $0.08",
         "Condense failed: Overloaded",
-        "Overloaded (529). Trying again in 2 s (1 of 3).",
+        "Overloaded (529). Retrying in 2 s (1 of 3).",
         "Condensing context…",
         "Too few messages.",
         "Nearly full.",

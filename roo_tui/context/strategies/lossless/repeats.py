@@ -1,4 +1,4 @@
-"""What repeats (`Repeats`: runs of equal lines) and what is superseded (`OutOfDate`: results of older calls).
+"""Find what repeats (`Repeats`: runs of equal lines) and what is superseded (`OutOfDate`: results of older calls).
 
 A run is 20 or more lines that also occur elsewhere in the same order, ignoring line numbers.
 
@@ -6,8 +6,8 @@ A run is 20 or more lines that also occur elsewhere in the same order, ignoring 
           11 |     x = 1              2 |     x = 1
           …                           …
 
-Texts are added one after the other. Each is compared with what is kept of those before it and of its own beginning; the
-rest of it is kept for later texts. So the lines that a run points to are never masked themselves.
+Texts are added one after the other. Each is compared with the kept lines of earlier texts and of its own beginning; its
+other lines are kept for later texts. So the lines that a run points to are never masked themselves.
 """
 
 import json

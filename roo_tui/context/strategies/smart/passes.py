@@ -109,7 +109,7 @@ class IndividualPass:
                     self._items.append((piece, whole(piece, placeholder)))
             else:
                 errors.append(answer.error)
-                self._truncate(piece, TruncateParams(max_chars=FALLBACK_CHARACTERS))
+                self._shorten(piece, TruncateParams(max_chars=FALLBACK_CHARACTERS))
         self._draft.mask(self._until_stop())
         return f"{len(errors)} of {len(answers)} summaries failed: {errors[0]}" if errors else ""
 
@@ -144,7 +144,7 @@ class IndividualPass:
             case SuppressOperation():
                 self._suppress(piece)
             case TruncateOperation(params=limits):
-                self._truncate(piece, limits)
+                self._shorten(piece, limits)
             case SummarizeOperation(params=wanted):
                 self._asked.append((piece, wanted))
             case _:
@@ -185,7 +185,7 @@ class IndividualPass:
             self._note(piece, "suppress")
             self._items.append((piece, whole(piece, placeholder)))
 
-    def _truncate(self, piece: Piece, limits: TruncateParams) -> None:
+    def _shorten(self, piece: Piece, limits: TruncateParams) -> None:
         end = _cut_point(piece.text, limits)
         for item in self._stretches.get(piece.place, ()):
             # A stretch that is already masked is not cut in two.

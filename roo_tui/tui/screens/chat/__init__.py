@@ -1,5 +1,5 @@
-"""The chat: the one screen that is always there.
+"""The chat: the screen that is always open.
 
-`screen` shows the conversation, `commands` says what keys and slash words do, `dialogs` what happens on other screens.
-Commands and dialogs see the screen only through `port`.
+`screen` shows the conversation, `commands` runs keys and slash commands, `dialogs` opens other screens. Commands and
+dialogs use the chat only through `port`.
 """

@@ -1,4 +1,4 @@
-"""What the commands of the table do in the chat, and what the keys in the titles of rows do: functions by name."""
+"""The functions of the commands in the table, and of the keys in the titles of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _opening(dialog: Callable[[ChatPort, str], Awaitable[None]]) -> Handler:
 
 
 def interrupt(chat: ChatPort, _: str) -> None:
-    """Close what is open, or stop what runs, or dismiss the notice."""
+    """Close what is open, else stop the running job, else dismiss the notice."""
     if chat.close_something():
         return
     if chat.engine is not None and chat.engine.cancel():

@@ -1,4 +1,4 @@
-"""What commands do on other screens: open one, wait for the decision, and ask the engine for it.
+"""Commands that open a screen: wait for the user's decision there, and pass it to the engine.
 
 Every screen is imported where it is opened. What the engine refuses is raised as `RooError`.
 """
@@ -29,7 +29,7 @@ def _ready(chat: ChatPort) -> EngineApi:
 
 
 async def show_context(chat: ChatPort, _: str = "") -> None:
-    """Show what fills the context window, and do what is chosen there."""
+    """Show what fills the context window, and run the action chosen there."""
     from roo_tui.domain.previews import CondenseRequest
     from roo_tui.tui.screens.context import ContextScreen
 
@@ -78,7 +78,7 @@ async def preview_condense(chat: ChatPort, instructions: str) -> None:
 
 
 async def find(chat: ChatPort, query: str) -> None:
-    """Search the task and go to the hit that is chosen."""
+    """Search the task and go to the chosen hit."""
     from roo_tui.tui.screens.find import FindScreen
 
     found = await chat.ask(FindScreen(_ready(chat).read.find, query))
@@ -99,7 +99,7 @@ async def _reveal(chat: ChatPort, entry_id: EntryId) -> None:
 
 
 async def rewind(chat: ChatPort, _: str) -> None:
-    """Rewind to the point that is chosen."""
+    """Rewind to the chosen rewind point."""
     from roo_tui.tui.screens.rewind import RewindScreen
 
     engine = _ready(chat)
@@ -122,11 +122,11 @@ async def redo(chat: ChatPort, _: str) -> None:
 
 
 async def _confirm_overwrite(chat: ChatPort, change: Callable[..., Awaitable[None]]) -> None:
-    """Make a change; files that the user changed are overwritten only after a question."""
+    """Make a change; overwrite files that the user changed only after asking."""
     try:
         await change()
     except WouldOverwrite as refused:
-        from roo_tui.tui.screens.ask import ConfirmScreen
+        from roo_tui.tui.screens.small_dialogs import ConfirmScreen
 
         question = ConfirmScreen(
             strings.REWIND_CONFLICT_TITLE,
@@ -160,10 +160,10 @@ async def choose_task(chat: ChatPort, _: str) -> None:
 
 
 async def choose_profile(chat: ChatPort, name: str) -> None:
-    """Use the named profile, or the one that is chosen from a list."""
+    """Use the named profile, or one chosen from a list."""
     engine = _ready(chat)
     if not name:
-        from roo_tui.tui.screens.ask import ChooseScreen
+        from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
         settings = engine.settings
         choices = [(profile.name, f"{profile.provider}  {profile.model}") for profile in settings.profiles.values()]
@@ -175,7 +175,7 @@ async def choose_profile(chat: ChatPort, name: str) -> None:
 
 async def choose_theme(chat: ChatPort, _: str) -> None:
     """Show another theme and remember it."""
-    from roo_tui.tui.screens.ask import ChooseScreen
+    from roo_tui.tui.screens.small_dialogs import ChooseScreen
 
     current, *_others = chat.themes
     names = [(name, "") for name in sorted(chat.themes)]
@@ -187,14 +187,14 @@ async def choose_theme(chat: ChatPort, _: str) -> None:
 
 
 async def edit_settings(chat: ChatPort, _: str) -> None:
-    """Save the settings that were changed in the form."""
+    """Save the settings changed in the form."""
     from roo_tui.tui.screens.settings import SettingsScreen
 
     engine = _ready(chat)
     prompt = await asyncio.to_thread(render, "condense/request")
 
     async def change(changes: SettingsChanges) -> SettingsView:
-        """Save at once; return the settings as they are then."""
+        """Save at once; return the new settings."""
         await engine.change_settings(changes)
         return engine.settings
 
@@ -226,7 +226,7 @@ async def show_notices(chat: ChatPort, _: str) -> None:
 
 async def offer_demo(chat: ChatPort, reason: str) -> None:
     """Say that there is no API key; start the demo or quit."""
-    from roo_tui.tui.screens.ask import NoKeyScreen
+    from roo_tui.tui.screens.small_dialogs import NoKeyScreen
 
     if await chat.ask(NoKeyScreen(reason)) == "demo":
         chat.start_demo()

@@ -1,4 +1,4 @@
-"""What the chat shows: transcript, open question, queue, prompt, header, context bar and footer."""
+"""The chat's widgets: transcript, open question, queue, prompt, header, context bar and footer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Work = Literal["turn", "condense"]
 
 
 class ChatDisplay(Screen[None]):
-    """The widgets of the chat and their values. What the user does with them is up to `ChatScreen`."""
+    """The widgets of the chat and their values. `ChatScreen` handles what the user does with them."""
 
     AUTO_FOCUS = "PromptArea"
 
@@ -57,28 +57,28 @@ class ChatDisplay(Screen[None]):
         self.show_activity(strings.STARTING)
 
     async def show_transcript(self) -> None:
-        """Put the transcript in its place. Importing it takes as long as all that is painted before it is there."""
+        """Mount the transcript. Importing it takes as long as everything painted before."""
         module = await asyncio.to_thread(import_module, "roo_tui.tui.widgets.transcript")
         if not self.transcripts():
             await self.query_one("#conversation", Vertical).mount(module.TranscriptView())
 
     @property
     def transcript(self) -> TranscriptView:
-        """The conversation; there is none before `show_transcript` has ended."""
+        """The transcript; missing until `show_transcript` has ended."""
         return self.transcripts()[0]
 
     def transcripts(self) -> list[TranscriptView]:
-        """Return the conversation, or nothing before it is there."""
+        """Return the transcript, or nothing before it is mounted."""
         return list(self.query("#conversation TranscriptView").results())  # type: ignore[arg-type]
 
     @property
     def prompt(self) -> Prompt:
-        """Where the user types."""
+        """The prompt."""
         return self.query_one(Prompt)
 
     @property
     def notices(self) -> NoticeLine:
-        """Where notices are shown."""
+        """The line that shows notices."""
         return self.query_one(NoticeLine)
 
     @property
@@ -88,16 +88,16 @@ class ChatDisplay(Screen[None]):
 
     @work(group="warm up", exclusive=True)
     async def warm_up(self, engine: EngineApi) -> None:
-        """Load what drawing and asking need next, so that nothing waits for it then.
+        """Load what drawing and dialogs need, so that nothing waits for it later.
 
-        Each step holds Python for up to a fifth of a second, so none begins while the user types.
+        Each step blocks Python for up to a fifth of a second, so none begins while the user types.
         """
         for step in (self.transcript.warm_up, engine.measure, engine.warm_up):
             await self.prompt.until_nobody_types()
             await step()
 
     def use_history(self, history: PromptHistory) -> None:
-        """Give the prompt what was sent in earlier sessions."""
+        """Give the prompt the messages of earlier sessions."""
         self.prompt.history = history
 
     def show_empty(self, empty: bool, suggestion: str = "") -> None:
@@ -137,7 +137,7 @@ class ChatDisplay(Screen[None]):
         self._show_running()
 
     def _show_running(self) -> None:
-        """Show what runs in header, footer and prompt; an open question comes before a condense before a turn."""
+        """Show the running job in header, footer and prompt: an open question first, then a condense, then a turn."""
         condensing = "condense" in self._under_way
         self.query_one(HeaderBar).condensing = condensing
         self.prompt.busy = bool(self._under_way)
@@ -151,11 +151,11 @@ class ChatDisplay(Screen[None]):
         self.show_hint(hint)
 
     def show_activity(self, text: str) -> None:
-        """Say in the footer what goes on; empty for nothing."""
+        """Show the current activity in the footer; empty for none."""
         self.query_one(Footer).activity = text
 
     def show_hint(self, text: str) -> None:
-        """Say in the footer what can be done now; blank for nothing."""
+        """Show in the footer what the user can do now; blank for nothing."""
         self.query_one(Footer).hint = text
 
     async def show_queue(self, items: Sequence[QueuedMessage]) -> None:
@@ -163,7 +163,7 @@ class ChatDisplay(Screen[None]):
         await self.query_one(QueueList).show(items)
 
     def restore_prompt(self, text: str) -> None:
-        """Put a message back for editing; what stood in the prompt is one ↑ away."""
+        """Put a message back into the prompt for editing; ↑ brings back what was there."""
         if self.prompt.text.strip():
             self.prompt.history.add(self.prompt.text)
         self.prompt.put(text)

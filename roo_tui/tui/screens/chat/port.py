@@ -1,4 +1,4 @@
-"""What a command may do with the chat."""
+"""The interface through which commands use the chat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ChatPort(Protocol):
 
     @property
     def engine(self) -> EngineApi | None:
-        """None until it is ready."""
+        """The engine, None until it is ready."""
         ...
 
     def do(self, call: Callable[[EngineApi], Awaitable[object]], done: str = "") -> None:
@@ -29,7 +29,7 @@ class ChatPort(Protocol):
         ...
 
     def open(self, dialog: Callable[[], Awaitable[None]]) -> None:
-        """Run something that waits for other screens, one at a time; a refusal becomes a notice."""
+        """Run a dialog that waits for other screens, one at a time; a refusal becomes a notice."""
         ...
 
     async def ask(self, screen: Screen[Result]) -> Result | None:
@@ -54,15 +54,15 @@ class ChatPort(Protocol):
         ...
 
     def close_something(self) -> bool:
-        """Close the smallest thing that is open beside the prompt. Return whether there was any."""
+        """Close the innermost open list, edit or line. Return whether there was one."""
         ...
 
     def dismiss_notice(self) -> None:
-        """Take away the notice that is shown."""
+        """Dismiss the notice on the screen."""
         ...
 
     def focus_prompt(self) -> None:
-        """Let the user type."""
+        """Focus the prompt."""
         ...
 
     def fold_rows(self, *, expanded: bool) -> None:
@@ -74,7 +74,7 @@ class ChatPort(Protocol):
         ...
 
     def copy_text(self, text: str) -> None:
-        """Put a text on the clipboard."""
+        """Copy a text to the clipboard."""
         ...
 
     def copy_selection(self) -> None:
@@ -83,12 +83,12 @@ class ChatPort(Protocol):
 
     @property
     def help_of_focus(self) -> str:
-        """What the focused widget says about itself."""
+        """The help of the focused widget."""
         ...
 
     @property
     def themes(self) -> Sequence[str]:
-        """The names of all themes, the one that is shown first."""
+        """The names of all themes, the current one first."""
         ...
 
     def show_theme(self, name: str) -> None:
@@ -96,13 +96,13 @@ class ChatPort(Protocol):
         ...
 
     def start_demo(self) -> None:
-        """Start again as the demo."""
+        """Restart as the demo."""
         ...
 
     def suspend(self) -> None:
-        """Go to the shell for a while."""
+        """Suspend the app to the shell."""
         ...
 
     async def quit(self) -> None:
-        """Close the engine and leave."""
+        """Close the engine and quit."""
         ...

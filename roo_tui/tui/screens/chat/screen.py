@@ -1,4 +1,4 @@
-"""The chat screen: transcript, open question, prompt, context bar. It shows; what keys do is in `commands`."""
+"""The chat screen: transcript, open question, prompt, context bar. `commands` holds what its keys do."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _SLASH = re.compile(r"/([\w.-]+\??)(?:\s+(.*))?\Z", re.DOTALL)
 
 
 class ChatScreen(ChatDisplay):
-    """The one screen that is always there. Others are opened over it."""
+    """The screen that is always open. Others open over it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("app")
 
     class DemoWanted(Message):
-        """There is no key, and the user wants the demo."""
+        """There is no API key, and the user wants the demo."""
 
     class ThemeChosen(Message):
-        """Another theme is to be shown and remembered."""
+        """The user chose a theme, to be shown and remembered."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -58,7 +58,7 @@ class ChatScreen(ChatDisplay):
         self._held: list[str] = []
 
     async def attach(self, engine: EngineApi) -> None:
-        """Take the commands and files of the engine, which is ready, and send what was typed meanwhile."""
+        """Take over commands and files from the ready engine, and send what was typed meanwhile."""
         self.engine = engine
         self.prompt.commands = slash_suggestions(engine.read.custom_commands())
         self.prompt.file_source = engine.read.files
@@ -124,7 +124,7 @@ class ChatScreen(ChatDisplay):
             self.tell(str(error), "error")
 
     def _give_back(self, text: str) -> None:
-        """Put a message that was not sent back into the prompt."""
+        """Put an unsent message back into the prompt."""
         if not self.prompt.text.strip():
             self.prompt.put(text)
 
@@ -145,7 +145,7 @@ class ChatScreen(ChatDisplay):
     # Commands
 
     def action_run_command(self, command_id: str) -> None:
-        """Run a command: where every key, palette entry and footer word ends."""
+        """Run a command; every key, palette entry and footer word calls this."""
         self.run_command(command_id)
 
     def run_command(self, command_id: str, arguments: str = "") -> None:
@@ -197,16 +197,16 @@ class ChatScreen(ChatDisplay):
         return self.notices.past
 
     def close_something(self) -> bool:
-        """Close a list, an edit or a line of the prompt or the open question. Return whether there was any."""
+        """Close an open list, edit or line of the prompt or the question. Return whether there was one."""
         panel = self.questions.panel
         return self.prompt.less() or (panel is not None and panel.less())
 
     def dismiss_notice(self) -> None:
-        """Take away the notice that is shown."""
+        """Dismiss the notice on the screen."""
         self.notices.dismiss()
 
     def focus_prompt(self) -> None:
-        """Let the user type."""
+        """Focus the prompt."""
         self.prompt.area.focus()
 
     def fold_rows(self, *, expanded: bool) -> None:
@@ -220,7 +220,7 @@ class ChatScreen(ChatDisplay):
         self.transcript.focus()
 
     def copy_text(self, text: str) -> None:
-        """Put a text on the clipboard."""
+        """Copy a text to the clipboard."""
         self.app.copy_to_clipboard(text)
 
     def copy_selection(self) -> None:
@@ -229,13 +229,13 @@ class ChatScreen(ChatDisplay):
 
     @property
     def help_of_focus(self) -> str:
-        """What the focused widget, or the nearest one around it, says about itself."""
+        """The help of the focused widget, or of the nearest one around it."""
         chain = [] if self.focused is None else self.focused.ancestors_with_self
         return next((node.HELP for node in chain if isinstance(node, Widget) and node.HELP), "")
 
     @property
     def themes(self) -> Sequence[str]:
-        """The names of all themes, the one that is shown first."""
+        """The names of all themes, the current one first."""
         return [self.app.theme, *(name for name in self.app.available_themes if name != self.app.theme)]
 
     def show_theme(self, name: str) -> None:
@@ -243,15 +243,15 @@ class ChatScreen(ChatDisplay):
         self.post_message(self.ThemeChosen(name))
 
     def start_demo(self) -> None:
-        """Start again as the demo."""
+        """Restart as the demo."""
         self.post_message(self.DemoWanted())
 
     def suspend(self) -> None:
-        """Go to the shell for a while."""
+        """Suspend the app to the shell."""
         self.app.action_suspend_process()
 
     async def quit(self) -> None:
-        """Close the engine and leave."""
+        """Close the engine and quit."""
         await self.app.action_quit()
 
     # Clicks

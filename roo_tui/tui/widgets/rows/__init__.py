@@ -16,10 +16,10 @@ from roo_tui.domain.views import (
     ToolRow,
     UserRow,
 )
+from roo_tui.tui.widgets.rows.messages import AnswerKind, ThinkingKind, UserKind
 from roo_tui.tui.widgets.rows.notes import CheckpointKind, FailureKind, FoldedKind, FoldedRow, StatusKind, StatusRow
 from roo_tui.tui.widgets.rows.reduction import ReductionKind
 from roo_tui.tui.widgets.rows.row_view import RowKind, RowView
-from roo_tui.tui.widgets.rows.spoken import AnswerKind, ThinkingKind, UserKind
 from roo_tui.tui.widgets.rows.tool import ToolKind
 
 __all__ = ["AnyBody", "FoldedRow", "RowView", "StatusRow", "copy_text", "gap_between", "kind_of"]
@@ -40,12 +40,12 @@ _KINDS: Mapping[type[AnyBody], RowKind[Any]] = {
 
 
 def kind_of(body: AnyBody) -> RowKind[Any]:
-    """Return what is known of the kind of a row."""
+    """Return the `RowKind` of a row."""
     return _KINDS[type(body)]
 
 
 def gap_between(before: AnyBody | None, body: AnyBody) -> int:
-    """Return the blank lines between two rows: one around what is spoken, none among one-line rows."""
+    """Return the blank lines between two rows: one around messages, none among one-line rows."""
     return 1 if before is not None and (kind_of(before).spoken or kind_of(body).spoken) else 0
 
 

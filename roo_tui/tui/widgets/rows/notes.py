@@ -1,4 +1,4 @@
-"""What else is worth a line: failures, checkpoints, folded rows, and what goes on right now."""
+"""Rows for failures, checkpoints, folded rows and the current activity."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _SHOWN_FILES = 200
 
 
 class FailureKind(RowKind[FailureRow]):
-    """What failed in one line; opened: the whole message and what can be copied."""
+    """A failure in one line; opened: the whole message and its details."""
 
     def view(self, body: FailureRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return title and message; of an error also what can be done about it."""
@@ -27,7 +27,7 @@ class FailureKind(RowKind[FailureRow]):
         pieces: list[RowPiece] = []
         if expanded:
             pieces.append(Plain(fit(body.message, 20_000), "text", indent=2))
-            # What can be copied begins with the message, which stands above already.
+            # The details begin with the message, which is already shown above.
             if rest := body.body.removeprefix(body.message).strip("\n"):
                 pieces += output_pieces(fit(rest))
         return RowView(Title(parts, hints=_ways_out(body)), pieces, foldable=True, expanded=expanded)
@@ -73,7 +73,7 @@ class CheckpointKind(RowKind[CheckpointRow]):
 
 @dataclass(frozen=True, slots=True)
 class FoldedRow:
-    """Stands for rows that are not in context and folded away."""
+    """One line in place of rows that are not in context."""
 
     count: int
     open: bool = False
@@ -88,13 +88,13 @@ class FoldedKind(RowKind[FoldedRow]):
         return RowView(title, foldable=True, expanded=body.open)
 
     def copy_text(self, _body: FoldedRow, /) -> str:
-        """Return nothing: the rows speak for themselves."""
+        """Return nothing: the folded rows are copied one by one."""
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """The last line while something goes on: what, for how long, and what stops it."""
+    """The last line while a job runs: what it does, for how long, and the key that stops it."""
 
     text: str
     seconds: int
@@ -103,7 +103,7 @@ class StatusRow:
 
 
 class StatusKind(RowKind[StatusRow]):
-    """What goes on right now."""
+    """The current activity."""
 
     spoken = True
 
@@ -117,5 +117,5 @@ class StatusKind(RowKind[StatusRow]):
         return RowView(Title(parts), bar="accent", sign=body.frame)
 
     def copy_text(self, _body: StatusRow, /) -> str:
-        """Return nothing: it is for the moment."""
+        """Return nothing: an activity is not part of the conversation."""
         return ""

@@ -1,4 +1,4 @@
-"""`Context condensed`, `Duplicates hidden`, `Pictures hidden`: what changed in the context, and how to undo it."""
+"""Rows for reductions: `Context condensed`, `Duplicates hidden`, `Pictures hidden` and others, with their undo keys."""
 
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.views import ReductionRow

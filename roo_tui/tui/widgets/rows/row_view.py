@@ -1,4 +1,4 @@
-"""What every kind of row is and is made of: a title that can be folded, a body of pieces, a bar of its speaker."""
+"""The parts of every row: a title that can be folded, a body of pieces, and the speaker's bar."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ def _cells(spans: Sequence[Span]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """A row ready to be drawn: `title` is None for words that always show; `bar` is the style of the speaker's bar."""
+    """A row ready to be drawn: `title` is None for text that always shows; `bar` is the style of the speaker's bar."""
 
     title: Title | None
     body: list[RowPiece] = field(default_factory=list)
@@ -135,7 +135,7 @@ class RowKind(ABC, Generic[Body]):
 
     @abstractmethod
     def copy_text(self, body: Body, /) -> str:
-        """Return the text that is copied: the words as they came."""
+        """Return the text that is copied, unformatted."""
 
     def estimate(self, _body: Body, expanded: bool, _width: int, /) -> int:
         """Return roughly how many lines a row takes, without a close look at its text."""

@@ -1,4 +1,4 @@
-"""A tool call: one line of what and how it went, its view below when opened."""
+"""Rows for tool calls: one line with call and outcome, and the view below it when opened."""
 
 from roo_tui.domain.views import DiffView, ToolRow
 from roo_tui.plain_text import one_line

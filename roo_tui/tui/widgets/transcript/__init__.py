@@ -1,8 +1,8 @@
-"""The transcript: every row of a conversation, of which only what is on the screen is ever drawn.
+"""The transcript: every row of a conversation. Only rows on the screen are drawn.
 
-`widget` is what the screen uses, `view` its scrolling and painting. `row_list` knows which rows there are, `layout`
-where they are, `row_box` how one is drawn, `arriving` what comes faster than it is drawn, `marks` what is laid over the
-lines. What a row looks like is in `widgets.rows` and `widgets.views`.
+The chat uses `widget`; `view` scrolls and paints. `row_list` holds the rows, `layout` their positions, `row_box` the
+drawing of one row, `stream_buffer` streamed text that is not drawn yet, `marks` the selection and the “new below” pill.
+`widgets.rows` and `widgets.views` say what a row looks like.
 """
 
 from roo_tui.tui.widgets.transcript.widget import TranscriptView

@@ -1,7 +1,7 @@
-"""Where every row is: boxes one below the other, drawn only where they are looked at.
+"""The positions of all rows: boxes one below the other, drawn only when they come into view.
 
 A position is a `Spot`: a line of a piece of a box. It does not move when heights elsewhere turn out to differ from
-their estimates, which keeps the text still that the user reads.
+their estimates, so the text on the screen stays where it is.
 """
 
 from collections import OrderedDict
@@ -19,7 +19,7 @@ DRAWN_BOXES = 400
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A line on the screen's way through the rows: line `line` of piece `piece` of a box."""
+    """A position in the transcript: line `line` of piece `piece` of a box."""
 
     box: RowBox
     piece: int = 0
@@ -47,11 +47,11 @@ class Layout:
 
     @property
     def total(self) -> int:
-        """Lines of all rows, as far as known."""
+        """Lines of all rows; undrawn rows are estimated."""
         return self._heights.total
 
     def set_look(self, look: Look) -> None:
-        """Draw everything anew, in another width or other colours."""
+        """Set another width or other colours, and redraw everything."""
         self.look = look
         for box in self._drawn.values():
             box.forget()
@@ -167,7 +167,7 @@ class Layout:
             box, piece = self.box_before(box.at), -1
 
     def move(self, spot: Spot, lines: int) -> Spot:
-        """Return the spot so many lines further down (up, if negative), as far as there are lines."""
+        """Return the spot that many lines further down (up if negative), at most the first or last one."""
         if lines < 0:
             for count, found in enumerate(self.up(spot), 1):
                 spot = found
@@ -200,7 +200,7 @@ class Layout:
         )
 
     def valid(self, spot: Spot) -> bool:
-        """Return whether a spot is still a line of what is shown."""
+        """Return whether a spot is still on a shown line."""
         box = spot.box
         return box.at < len(self.boxes) and self.boxes[box.at] is box and not box.hidden
 

@@ -1,4 +1,4 @@
-"""What is laid over drawn lines: the selection, the pill that says that something is new below."""
+"""Marks over drawn lines: the selection, and the pill that announces new rows below."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -34,7 +34,7 @@ def with_pill(strip: Strip, width: int, palette: Palette) -> Strip:
 
 
 def with_selection(strip: Strip, number: int, selection: Selection, style: Style) -> Strip:
-    """Return a line with what is selected of it marked."""
+    """Return a line with its selected part marked."""
     span = selection.get_span(number)
     text = strip.text
     if span is None:

@@ -1,4 +1,4 @@
-"""One row in the transcript with what is known of its drawing: pieces, their heights, and the strips of those seen."""
+"""One row of the transcript with its drawing: its pieces, their heights, and the strips drawn so far."""
 
 from dataclasses import dataclass, field
 
@@ -30,7 +30,7 @@ class RowBox:
     """A row, folded or not. Heights are estimates until the pieces are drawn.
 
     `pieces` is empty until the row comes near the screen. `gap` is the number of blank lines above it, drawn as the
-    first piece. `hidden` rows are folded away with their neighbours and take no line; `seen` ones have stood on the
+    first piece. `hidden` rows are folded away with their neighbours and take no line; `seen` ones have been on the
     screen unfolded.
     """
 
@@ -65,13 +65,13 @@ class RowBox:
 
     @property
     def height(self) -> int:
-        """Lines the row takes, as far as known."""
+        """Lines the row takes; estimated until it is drawn."""
         if self.hidden:
             return 0
         return sum(self.heights) if self.pieces else self.estimate
 
     def prepare(self, width: int) -> None:
-        """Make the pieces, if they are not there."""
+        """Make the pieces, unless they exist."""
         if self.pieces:
             return
         if self.stream is not None:
@@ -84,7 +84,7 @@ class RowBox:
         self.strips = [None] * len(self.pieces)
 
     def follow_stream(self, width: int) -> None:
-        """Take over what the stream has become; the strips of pieces that stayed the same are kept."""
+        """Update the pieces from the stream; unchanged pieces keep their strips."""
         if self.stream is None or not self.pieces:
             return
         pieces = [self.pieces[0], *self.stream.pieces()]
@@ -96,7 +96,7 @@ class RowBox:
         self.strips[first:] = [None] * (len(pieces) - first)
 
     def forget(self) -> None:
-        """Let go of the drawing; the height stays as the estimate."""
+        """Drop the drawing; its height stays as the estimate."""
         if self.pieces:
             self.estimate = sum(self.heights)
             self.view, self._settled = None, 1

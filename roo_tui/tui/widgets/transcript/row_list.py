@@ -1,4 +1,4 @@
-"""Which rows there are: kept by key, what is not in context folded into one line, blank lines between kinds of rows."""
+"""The rows by key: rows not in context folded into one line, blank lines between kinds of rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,10 +15,10 @@ _LIVE_OUTPUT = 200_000
 
 
 class RowList:
-    """The rows by key on a layout. Every change leaves the layout in step.
+    """The rows by key on a layout. Every change updates the layout.
 
-    Rows that are not in context are folded into one line when they come; those that stood there when they went out of
-    the context stay where they are, dimmed, until the user folds them.
+    Rows that are not in context are folded into one line when they are added. Rows that leave the context while shown
+    stay, dimmed, until the user folds them.
     """
 
     def __init__(self, look: Look) -> None:
@@ -39,7 +39,7 @@ class RowList:
         return (box for box in self.layout.boxes if box.key != STATUS_KEY and not box.key.startswith(FOLD_KEY))
 
     def begin_anew(self) -> None:
-        """Forget all rows and which were opened: others follow, whose keys may be the same."""
+        """Forget all rows and which were opened: the next ones may have the same keys."""
         self._chosen.clear()
         status = self._by_key.get(STATUS_KEY)
         self._by_key = {} if status is None else {STATUS_KEY: status}
@@ -83,7 +83,7 @@ class RowList:
         return new
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Take rows away at the next `settle`, so that all that goes in one step is laid out once."""
+        """Remove rows at the next `settle`, so that rows removed together cost one layout."""
         self._leaving.update(key for key in keys if key in self._by_key)
 
     def settle(self) -> None:
@@ -104,9 +104,9 @@ class RowList:
         self._arrange([box for box in boxes if box.key not in leaving and not box.key.startswith(FOLD_KEY)])
 
     def rename(self, key: str, new_key: str) -> bool:
-        """Give a row another key; it stays as it is drawn, and open if it is open.
+        """Give a row another key; it keeps its drawing and stays open if it is open.
 
-        Return whether that was done: not where the row is gone, or another one has the key already.
+        Return false if the row is gone, or if another one has the key already.
         """
         if key not in self._by_key or new_key in self._by_key:
             return False
@@ -156,7 +156,7 @@ class RowList:
         return box
 
     def set_output(self, key: str, text: str) -> RowBox | None:
-        """Add to what a running command printed; only its end is kept."""
+        """Add output of a running command; only its end is kept."""
         box = self._by_key.get(key)
         if box is not None and isinstance(box.body, ToolRow):
             box.live_output = (box.live_output + text)[-_LIVE_OUTPUT:]
@@ -170,7 +170,7 @@ class RowList:
         self.layout.measure(box)
 
     def refresh(self, box: RowBox) -> None:
-        """Draw a row anew whose values changed."""
+        """Redraw a row whose values changed."""
         self._redo(box)
 
     def set_status(self, body: StatusRow | None) -> None:
@@ -191,7 +191,7 @@ class RowList:
             self._redo(box)
 
     def open_stream(self, key: str, body: AnswerRow | ThinkingRow) -> RowBox:
-        """Return the box of a stream, new at the end if there is none of that key."""
+        """Return the box of a stream; if there is none with that key, add one at the end."""
         box = self._by_key.get(key)
         if box is None:
             box = RowBox(key, body, True, self._expanded(key, body))

@@ -1,4 +1,4 @@
-"""A scroll view over a row list: what is on the screen, where it stays, what of it is painted anew."""
+"""A scroll view over a row list: which lines are on the screen, and which of them are repainted."""
 
 from itertools import islice
 
@@ -22,10 +22,10 @@ from roo_tui.tui.widgets.views.palette import Palette
 
 
 class RowListView(ScrollView):
-    """Shows a row list. Follows its end while it is at the end; elsewhere the line on top stays where it is.
+    """Shows a row list. At the end, it follows new lines; elsewhere, the top line stays where it is.
 
-    The place on top is kept as a spot, a line of a row; the scroll position Textual knows is worked out from it, never
-    the other way round, but when someone scrolls.
+    The top line is kept as a spot, a line of a row. Textual's scroll position is computed from it; only when the user
+    scrolls, the spot is computed from the position.
     """
 
     behind: reactive[bool] = reactive(False)
@@ -60,7 +60,7 @@ class RowListView(ScrollView):
             self._flush()
 
     def scroll_to_key(self, key: str) -> None:
-        """Bring a row into view and put the cursor on it, opening what it is folded away in."""
+        """Bring a row into view and put the cursor on it; unfold it if needed."""
         box = self._list.get(key)
         if box is None:
             return
@@ -75,7 +75,7 @@ class RowListView(ScrollView):
         self._flush()
 
     def _keep_at(self, box: RowBox, y: int) -> None:
-        """Leave the first line of a row where it is on the screen, or higher if more of the row shows then."""
+        """Keep the first line of a row where it is on the screen, or move it up to show more of the row."""
         layout = self._list.layout
         layout.touch(box)
         first = Spot(box, 1)
@@ -95,13 +95,13 @@ class RowListView(ScrollView):
         return max(1, self.scrollable_content_region.height)
 
     def _changed(self) -> None:
-        """Draw once, after all that is to change now has changed."""
+        """Schedule one redraw after all changes of this step."""
         if not self._flush_due and self.is_attached:
             self._flush_due = True
             self.call_later(self._flush)
 
     def on_resize(self) -> None:
-        """Lay out anew in the new size."""
+        """Lay out again in the new size."""
         self._flush()
 
     def notify_style_update(self) -> None:
@@ -110,7 +110,7 @@ class RowListView(ScrollView):
         self._changed()
 
     def _look_again(self) -> None:
-        """Take over width and colours; what is on top of the screen stays there."""
+        """Update width and colours; the top line stays where it is."""
         width = self.scrollable_content_region.width
         background = self.background_colors[1]
         theme_key = (self.app.theme, self.app.current_theme, background)
@@ -134,7 +134,7 @@ class RowListView(ScrollView):
             self._top = Spot(top.box, piece, min(max(0, lines - 1), int(share * lines)))
 
     def _flush(self) -> None:
-        """Bring layout, scroll position and screen into step, and repaint the lines that differ."""
+        """Synchronise layout, scroll position and screen, and repaint the lines that differ."""
         self._flush_due = False
         if not self.is_attached or not self.size:
             return
@@ -159,7 +159,7 @@ class RowListView(ScrollView):
         self._paint()
 
     def _kept(self, spot: Spot) -> Spot | None:
-        """Return where the top of the screen is now, or what stands in its place if it is gone."""
+        """Return the spot at the top of the screen, or its replacement if it is gone."""
         layout = self._list.layout
         if layout.valid(spot):
             layout.touch(spot.box)
@@ -196,7 +196,7 @@ class RowListView(ScrollView):
             bar.position = line
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """Take a new size; where the screen is among the lines is decided by `_flush` alone."""
+        """Take a new size; only `_flush` sets the scroll position."""
         self._placing = True
         try:
             return super()._size_updated(size, virtual_size, container_size, layout)
@@ -223,7 +223,7 @@ class RowListView(ScrollView):
         self._flush()
 
     def _scroll_by(self, lines: int) -> None:
-        """Move by lines as they are drawn, whatever was estimated."""
+        """Move by drawn lines, not by estimated ones."""
         if self._top is None or not lines or not self._list.layout.valid(self._top):
             return
         if lines > 0 and self._at_end():
@@ -301,7 +301,7 @@ class RowListView(ScrollView):
         self._paint()
 
     def copy_text(self, key: str) -> str:
-        """Return a row as text, as it came; "" for a row that is not there."""
+        """Return a row as unformatted text; "" for a row that does not exist."""
         box = self._list.get(key)
         if box is None:
             return ""

@@ -1,4 +1,4 @@
-"""The transcript widget: rows and streams come in, and cursor, keys and mouse act on them."""
+"""The transcript widget: takes rows and streams, and handles cursor, keys and mouse."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ from roo_tui.domain.views import AnswerRow, Row, ThinkingRow
 from roo_tui.plain_text import clean
 from roo_tui.tui import strings
 from roo_tui.tui.widgets.rows import StatusRow
-from roo_tui.tui.widgets.transcript.arriving import Arriving
 from roo_tui.tui.widgets.transcript.layout import PlacedLine
 from roo_tui.tui.widgets.transcript.row_box import RowBox
 from roo_tui.tui.widgets.transcript.row_list import STATUS_KEY
+from roo_tui.tui.widgets.transcript.stream_buffer import StreamBuffer
 from roo_tui.tui.widgets.transcript.view import RowListView
 from roo_tui.tui.widgets.views.markdown import warm_up
 
@@ -30,8 +30,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 class TranscriptView(RowListView, can_focus=True):
     """Rows of a conversation, oldest first.
 
-    Follows the end while it is at the end; elsewhere the line one reads stays where it is, whatever arrives or changes
-    its height. Rows are replaced by key. All changes made in one go are drawn together.
+    At the end, it follows new lines; elsewhere, the lines on the screen stay where they are, even if rows above change
+    their height. Rows are replaced by key. Changes made together are drawn together.
     """
 
     DEFAULT_CSS = """
@@ -56,7 +56,7 @@ class TranscriptView(RowListView, can_focus=True):
     HELP = strings.TRANSCRIPT_HELP
 
     class RowAction(Message):
-        """A key or click asks for something: undo, redo, append_receipt, retry, copy."""
+        """A key or click requests an action: undo, redo, append_receipt, retry or copy."""
 
         def __init__(self, key: str, action: str) -> None:
             super().__init__()
@@ -65,7 +65,7 @@ class TranscriptView(RowListView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._arriving = Arriving(self._list)
+        self._stream_buffer = StreamBuffer(self._list)
         self._frame_timer: Timer | None = None
         self._frame_end = 0.0
         self._frame_cost = 0.0
@@ -74,14 +74,14 @@ class TranscriptView(RowListView, can_focus=True):
         self._status_since = 0.0
 
     def on_mount(self) -> None:
-        """Begin with what was set before."""
+        """Show the rows that were set before mounting."""
         self._changed()
         self._request_frame()
         if self._status is not None:
             self._status_timer = self.set_interval(0.2, self._tick)
 
     async def warm_up(self) -> None:
-        """Import what Markdown and colours need, a tenth of a second, in a thread."""
+        """Import what Markdown and colours need, in a thread; it takes a tenth of a second."""
         await asyncio.to_thread(warm_up)
 
     # rows
@@ -89,14 +89,14 @@ class TranscriptView(RowListView, can_focus=True):
     def set_rows(self, rows: Iterable[Row]) -> None:
         """Show these rows and no others, in this order.
 
-        Rows that were there keep whether they are open, and what is read stays on the screen. If the first row is
-        another one it is another conversation: its end is shown.
+        Rows that stay remain open or folded, and the screen stays where it is. A different first row means another
+        conversation: its end is shown.
         """
         rows = list(rows)
         first = next(self._list.rows(), None)
         if first is None or not rows or (first.key, first.body) != (rows[0].key, rows[0].body):
             self._list.begin_anew()
-            self._arriving.clear()
+            self._stream_buffer.clear()
             self._follow, self._top, self.selected_key = True, None, ""
         self._list.set_rows(rows)
         self._changed()
@@ -108,7 +108,7 @@ class TranscriptView(RowListView, can_focus=True):
         self._changed()
 
     def remove(self, keys: Iterable[str] | None = None) -> AwaitRemove:
-        """Take rows away; without keys, the whole widget, as of any other."""
+        """Remove rows; without keys, remove the widget itself, as in any widget."""
         if keys is None:
             return super().remove()
         self._list.remove(keys)
@@ -116,14 +116,14 @@ class TranscriptView(RowListView, can_focus=True):
         return AwaitRemove([])
 
     def rename(self, key: str, new_key: str) -> bool:
-        """Make the row of a stream that of its entry. Return whether that was done."""
+        """Turn the row of a stream into that of its entry. Return whether that worked."""
         renamed = self._list.rename(key, new_key)
         if renamed and self.selected_key == key:
             self.selected_key = new_key
         return renamed
 
     def set_status(self, text: str | None, hint: str = "") -> None:
-        """Show what goes on as the last row, with the seconds since it began and what stops it; None removes it."""
+        """Show the current activity as the last row, with its seconds and the key that stops it; None removes it."""
         if text is None:
             self._status = None
             if self._status_timer is not None:
@@ -150,32 +150,32 @@ class TranscriptView(RowListView, can_focus=True):
     # streams
 
     def stream_open(self, key: str, body: AnswerRow | ThinkingRow | None = None) -> None:
-        """Open a row whose words arrive piece by piece; an existing row of that key goes on."""
-        self._arriving.open(key, body or AnswerRow(""))
+        """Open a row for streamed text; an existing row with that key continues."""
+        self._stream_buffer.open(key, body or AnswerRow(""))
         if not self._follow:
             self.behind = True
         self._request_frame()
 
     def stream_text(self, key: str, text: str) -> None:
-        """Add words to an open row; they are drawn at most 15 times a second."""
-        if not self._arriving.is_open(key):
+        """Add text to an open row; it is drawn at most 15 times a second."""
+        if not self._stream_buffer.is_open(key):
             self.stream_open(key)
-        self._arriving.add(key, text)
+        self._stream_buffer.add(key, text)
         self._request_frame()
 
     def stream_close(self, key: str) -> None:
-        """End a row, which is whole; its words stay as they were drawn."""
-        if self._arriving.is_open(key):
-            self._arriving.close(key)
+        """Close a complete row; its text stays as drawn."""
+        if self._stream_buffer.is_open(key):
+            self._stream_buffer.close(key)
             self._changed()
 
     def append_output(self, key: str, text: str) -> None:
         """Add output of a running command; its last lines show below its title."""
-        self._arriving.add_output(key, text)
+        self._stream_buffer.add_output(key, text)
         self._request_frame()
 
     def _request_frame(self) -> None:
-        """Draw soon: at once after a pause, else a frame later, else as much later as drawing is slow."""
+        """Schedule a redraw: at once after a pause, else one frame later, or more if drawing is slow."""
         if self._frame_timer is None and self.is_attached:
             pause = max(FRAME_S, 6 * self._frame_cost)
             self._frame_timer = self.set_timer(max(0.001, self._frame_end + pause - monotonic()), self._frame)
@@ -183,13 +183,13 @@ class TranscriptView(RowListView, can_focus=True):
     def _frame(self) -> None:
         started = perf_counter()
         self._frame_timer = None
-        if not self._follow and self._arriving.waits:
+        if not self._follow and self._stream_buffer.waits:
             self.behind = True
-        self._arriving.take()
+        self._stream_buffer.take()
         self._flush()
         self._frame_cost = perf_counter() - started
         self._frame_end = monotonic()
-        if self._arriving.waits:
+        if self._stream_buffer.waits:
             self._request_frame()
 
     # folding, cursor, copies
@@ -204,7 +204,7 @@ class TranscriptView(RowListView, can_focus=True):
         self._changed()
 
     def set_all(self, expanded: bool) -> None:
-        """Open every row, also what is folded away; or fold every row to its title."""
+        """Open every row, including folded-away ones; or fold every row to its title."""
         for box in list(self._list.layout.boxes):
             if box.key in self._list and box.key != STATUS_KEY:
                 self._list.toggle(box.key, expanded)
@@ -276,7 +276,7 @@ class TranscriptView(RowListView, can_focus=True):
         self._activate(self.selected_key)
 
     def action_row_key(self, key: str) -> None:
-        """Ask for what a key in the title of the cursor's row stands for."""
+        """Request the action of a key in the title of the cursor's row."""
         box = self._list.get(self.selected_key)
         if box is None:
             return

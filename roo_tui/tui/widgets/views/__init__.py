@@ -1,8 +1,7 @@
-"""Views of tool calls as pieces of a row: the looks of what `domain.views` holds as data.
+"""Draw the views of tool calls, which `domain.views` holds as data, as pieces of a row.
 
-Start at `view_pieces`; beside it stand what is copied of a view and how many lines it may take. `canvas` holds what
-everything is drawn with, `palette` the colours; `markdown`, `code` and `diff` are the three drawings with an idea of
-their own.
+Start at `view_pieces`; beside it are the text copied from a view and the estimate of its lines. `canvas` holds the
+shared drawing functions, `palette` the colours; `markdown`, `code` and `diff` draw the three complex kinds.
 """
 
 from typing import assert_never

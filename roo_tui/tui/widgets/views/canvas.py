@@ -1,4 +1,4 @@
-"""What rows and views are drawn on: lines of styled spans, and how they become the strips of the screen."""
+"""Draw rows and views: lines of styled spans, and their conversion to the strips of the screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Where a row is drawn: how many cells wide, in which colours."""
+    """The width (in cells) and colours that a row is drawn with."""
 
     width: int
     palette: Palette
@@ -99,7 +99,7 @@ class Blank:
 
 
 def fit(text: str, limit: int = SHOWN_CHARACTERS) -> str:
-    """Return the text as it may be shown: clean, tabs expanded, over-long lines and texts cut with a note."""
+    """Return the text fit for the screen: cleaned, tabs expanded, overlong lines and texts cut with a note."""
     if len(text) > limit:
         head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
         missing = strings.NOT_SHOWN.format(count=exact(len(text) - len(head) - len(tail)))

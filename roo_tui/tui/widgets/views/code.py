@@ -1,8 +1,8 @@
 """Source code as lines of styled spans, one line at a time.
 
-A line is coloured once, from the lexer's state at the end of the line before, and never again: a code fence of any
-length can be streamed, and a long file can be shown from anywhere, for the price of the new lines. What a lexer reads
-in one expression over many lines, the block comments of the C family, is followed here.
+A line is coloured once, from the lexer's state at the end of the line before, and never again: so
+streaming a code fence or showing a long file from anywhere costs only the new lines. Block comments of the C family,
+which a lexer reads as one expression over many lines, are handled here.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class LineLexer:
         return (*found, *tokens) if opening < 0 else (*found, *tokens, (rest[opening:], _comment()))
 
     def _opens_comment(self, text: str) -> int:
-        """Return where a comment begins that goes on after this line, -1 if none does."""
+        """Return where a comment begins that continues after this line, -1 if none does."""
         if self._language not in _BLOCK_COMMENTS or self._state != ("root",):
             return -1
         opening = text.rfind("/*")
@@ -90,7 +90,7 @@ def _lex(language: str, state: _State, line: str) -> tuple[_Tokens, _State]:
 
 
 def _run(known: Any, states: Any, state: _State, text: str) -> tuple[_Tokens, _State]:
-    """Run the loop of Pygments' `RegexLexer`, which keeps its state to itself."""
+    """Run the loop of Pygments' `RegexLexer`, which does not expose its state."""
     found: list[tuple[str, object]] = []
     stack, at = list(state), 0
     rules = states[stack[-1]]
@@ -219,7 +219,7 @@ def style_of(kind: object, palette: Palette) -> Style:
 
 @dataclass(slots=True, eq=False)
 class Code:
-    """Lines of one text in one language; colours are found from the top down, as far as they are asked for."""
+    """Lines of one text in one language, coloured from the top down as far as needed."""
 
     lines: Sequence[str]
     language: str
@@ -227,7 +227,7 @@ class Code:
     _lexer: LineLexer | None = None
 
     def spans(self, start: int, stop: int, palette: Palette) -> list[list[Span]]:
-        """Return the lines `start:stop` in colour; far below what was coloured so far, beginning afresh."""
+        """Return the lines `start:stop` in colour; far below the coloured lines, start afresh."""
         if start - len(self._tokens) > 4 * PIECE_LINES:
             fresh = LineLexer(self.language)
             return [_styled(fresh.tokens(line), palette) for line in self.lines[start:stop]]

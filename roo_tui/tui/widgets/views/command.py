@@ -1,4 +1,4 @@
-"""A command and what it printed."""
+"""Draw a command and its output."""
 
 from roo_tui.domain.views import CommandView
 from roo_tui.tui import strings
@@ -15,7 +15,7 @@ def script_pieces(command: str, indent: int = 2) -> list[RowPiece]:
 
 
 def command_pieces(view: CommandView, indent: int = 2) -> list[RowPiece]:
-    """Return the command, where it is more than a line, and its output."""
+    """Return the command, if it is longer than a line, and its output."""
     pieces: list[RowPiece] = []
     if "\n" in view.command.strip() or len(view.command) > 60:
         pieces += script_pieces(view.command, indent)

@@ -1,4 +1,4 @@
-"""A change to a file: side by side where there is room, else one column; with line numbers and colours."""
+"""Draw a diff: side by side if the row is wide enough, else in one column; with line numbers and colours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class DiffPiece:
     indent: int
 
     def estimate(self, width: int) -> int:
-        """Return the lines as if none were broken."""
+        """Return the number of lines if none were wrapped."""
         if self.kind == "same" or width >= SIDE_BY_SIDE:
             return len(self.pairs)
         return sum((old is not None) + (new is not None) for old, new in self.pairs)
@@ -120,7 +120,7 @@ def _filled(spans: Sequence[Span], width: int, background: Style) -> Iterator[Sp
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The mark between two parts of a diff that are apart."""
+    """The mark in place of skipped lines of a diff."""
 
     indent: int
 

@@ -1,4 +1,4 @@
-"""Markdown as pieces: each block of a text is drawn alone; a fence of code is coloured line by line."""
+"""Draw Markdown as pieces: each block on its own; a code fence is coloured line by line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def warm_up() -> None:
 
 
 def flow_lines(text: str, canvas: Canvas) -> list[Line]:
-    """Return a block of Markdown as lines; what Markdown gives no shape to is shown as it is."""
+    """Return a block of Markdown as lines; plain text is shown unchanged."""
     lines = _Drawing(canvas).block(_parser().parse(text))
     return lines or [Line([(part, canvas.palette.muted)]) for part in text.split("\n")]
 
@@ -90,7 +90,7 @@ class _List:
 
 @dataclass(slots=True)
 class _Drawing:
-    """Draws the tokens of markdown-it. `_first` and `_rest` are what goes before the next line and those after it."""
+    """Draws the tokens of markdown-it. `_first` and `_rest` are the prefixes of the next line and of those after it."""
 
     canvas: Canvas
     _lines: list[Line] = field(default_factory=list)
@@ -235,7 +235,7 @@ class _Drawing:
 
 
 def _column_widths(rows: Sequence[Sequence[Sequence[Span]]], columns: int, room: int) -> list[int]:
-    """Return widths that fit: as wide as the cells are, the widest columns giving way first."""
+    """Return column widths that fit: the width of the cells, with the widest columns narrowed first."""
     wanted = [
         max([1, *(cell_len(part) for row in rows for part in _text(row[column]).split("\n"))])
         for column in range(columns)

@@ -1,7 +1,7 @@
-"""Markdown split into blocks by its lines.
+"""Split Markdown into blocks, line by line.
 
-The split looks at one line after the other and never back, so a streamed text is split exactly like a whole one: what
-was drawn of a finished block is final. A list is one block an item.
+The split never looks back, so a streamed text is split exactly like a whole one, and the drawing of a finished block
+is final. In a list, each item is a block.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 BLOCK_LIMIT = 12_000
-"""Characters after which a block that goes on and on is drawn in parts."""
+"""Characters after which a long block is drawn in parts."""
 _FENCE = re.compile(r"^( {0,3})(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)")
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _FIRST_ITEM = re.compile(r"^ {0,3}(?:[-*+]|1[.)])\s+\S")

@@ -1,4 +1,4 @@
-"""Text that is still arriving, as pieces: what is finished is drawn once, only the open block is drawn again."""
+"""Draw Markdown that is still streaming: finished blocks once, the open block again for each change."""
 
 from roo_tui.plain_text import clean
 from roo_tui.tui.widgets.views.canvas import Blank, RowPiece, short_line
@@ -11,9 +11,9 @@ _SEALED_LINES = 16
 
 
 class MarkdownStream:
-    """Takes Markdown in any portions and gives pieces of it: final ones, and those of the block that is open.
+    """Takes Markdown in any portions and returns pieces: final ones, and those of the open block.
 
-    Whole lines are made fit for the screen one by one. The pieces of all finished blocks together with those of the
+    Each complete line is made fit for the screen once. The pieces of all finished blocks together with those of the
     open one draw the same lines as the whole text does.
     """
 
@@ -28,7 +28,7 @@ class MarkdownStream:
 
     @property
     def text(self) -> str:
-        """Everything that came, as it came."""
+        """The whole text so far, unformatted."""
         return "".join(self._raw)
 
     def add(self, text: str) -> None:
@@ -44,7 +44,7 @@ class MarkdownStream:
                 self._line(part)
 
     def close(self) -> None:
-        """End the text, which is whole: what was open is final too."""
+        """End the text: the open block becomes final too."""
         for part in _fit("".join(self._partial)):
             self._line(part)
         self._partial = []

@@ -1,4 +1,4 @@
-"""The colours of the transcript, taken from the theme's variables once per theme."""
+"""The colours of the transcript, read once per theme from its variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -124,7 +124,7 @@ class Palette:
 
 
 class _Parser:
-    """Reads colours out of theme variables; what a theme does not name falls back to its foreground."""
+    """Reads colours from theme variables; a colour the theme does not name falls back to its foreground."""
 
     def __init__(self, variables: Variables, background: Color, ansi: bool) -> None:
         self._variables = variables

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roo_tui.context.condense.folded_files import fold, outlines_of
+from roo_tui.context.condense.file_outlines import fold, outlines_of
 from roo_tui.domain.errors import WorkspaceError
 from tests.support.reductions import outlines
 

@@ -1,7 +1,7 @@
-"""Compares strategies on one conversation: what each frees, what survives, what it costs and how long it takes.
+"""Compare strategies on one conversation: what each frees, what survives, what it costs and how long it takes.
 
-Nothing is changed. Without a model, the summary is an outline made from the log; with one, the model writes it, at its
-price.
+Nothing is changed. Without a model, each summary is an outline made from the log; with one, the model writes it, and
+its requests cost money.
 """
 
 import asyncio

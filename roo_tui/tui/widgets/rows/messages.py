@@ -1,4 +1,4 @@
-"""What is said: your messages, the model's answers, its thinking."""
+"""Rows for the user's messages, the model's answers and its thinking."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from roo_tui.tui.widgets.views.markdown import markdown_pieces
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Who spoke and when, with the words after it on the same line where they are one paragraph."""
+    """The speaker and the time, followed by the text on the same line if it is one paragraph."""
 
     time: str
     words: str
@@ -32,7 +32,7 @@ class Opening:
 
 
 class UserKind(RowKind[UserRow]):
-    """Your message: one paragraph goes on the line of the name, more begin below it."""
+    """The user's message: a single paragraph follows the name, several begin below it."""
 
     spoken = True
 
@@ -58,7 +58,7 @@ class UserKind(RowKind[UserRow]):
 
 
 class AnswerKind(RowKind[AnswerRow]):
-    """The model's words as Markdown."""
+    """The model's answer as Markdown."""
 
     spoken = True
 
@@ -82,7 +82,7 @@ class ThinkingKind(RowKind[ThinkingRow]):
     """One dim line, or the whole reasoning."""
 
     def view(self, body: ThinkingRow, expanded: bool, _live_output: str, /) -> RowView:
-        """Return a glance at it, or all of it."""
+        """Return the one line, or all of it if opened."""
         word = strings.THINKING if body.open else strings.THOUGHT
         last = body.text[-400:].rstrip().rsplit("\n", 1)[-1] if body.open else body.text
         glance = "" if expanded else one_line(last.replace("**", ""), 160)

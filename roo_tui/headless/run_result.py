@@ -1,4 +1,4 @@
-"""The result of a run, gathered from the engine's events; every kind of output prints from it."""
+"""The result of a run, collected from the engine's events; every output format prints it."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from roo_tui.headless.exit_codes import ExitCode, code_of
 
 
 @dataclass(slots=True)
-class Record:
+class RunResult:
     """The run so far. `answer` is the text of the last answer; `cost_usd` is None if the model's price is unknown."""
 
     task_id: str = ""

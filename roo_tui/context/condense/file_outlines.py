@@ -1,4 +1,4 @@
-"""Folded files: outlines of the files the agent has read, which a summary takes along."""
+"""Outlines of the files the agent has read, attached to a summary."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ _LEAST_SPACE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FoldedFiles:
+class FileOutlines:
     """One section per file, in the requested order. `unreadable` counts the files that could not be read."""
 
     sections: tuple[str, ...] = ()
     unreadable: int = 0
 
 
-async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles:
+async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FileOutlines:
     """Return sections with the files' outlines, at most `budget` characters in total.
 
     Files are taken in the given order, newest first, a few at a time until the budget is used up. The first section
@@ -45,7 +45,7 @@ async def fold(paths: Sequence[str], budget: int, outlines: Fold) -> FoldedFiles
             if section:
                 sections.append(section)
                 budget -= len(section)
-    return FoldedFiles(tuple(sections), unreadable)
+    return FileOutlines(tuple(sections), unreadable)
 
 
 def outlines_of(

@@ -1,4 +1,4 @@
-"""Small questions over whatever is open: yes or no, one of a few names, a new name, what to do without a key."""
+"""Small dialogs over the current screen: yes or no, a choice from a list, a new name, no API key."""
 
 import re
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ class ChooseScreen(ModalScreen[str]):
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Dismisses with true only for the first button; Esc is the second."""
+    """Dismisses with true for the first button, false for the second or Esc."""
 
     CSS_PATH = "pages.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,4 +1,4 @@
-"""Words and output that arrive faster than they are drawn: kept until the next drawing takes them in."""
+"""Streamed text and output that is not drawn yet, kept until the next frame."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ _FRAME_CHARACTERS = 30_000
 """Characters of a stream that one drawing takes in; more than arrive in a second of any model."""
 
 
-class Arriving:
+class StreamBuffer:
     """The open streams of a row list, and what its running commands print."""
 
     def __init__(self, row_list: RowList) -> None:
@@ -21,11 +21,11 @@ class Arriving:
 
     @property
     def waits(self) -> bool:
-        """Whether anything came that is not drawn yet."""
+        """Whether there is text that is not drawn yet."""
         return bool(self._outputs) or any(self._words.values())
 
     def is_open(self, key: str) -> bool:
-        """Return whether the words of a row still arrive."""
+        """Return whether the text of a row is still streaming."""
         return key in self._words
 
     def clear(self) -> None:
@@ -34,7 +34,7 @@ class Arriving:
         self._outputs.clear()
 
     def open(self, key: str, body: AnswerRow | ThinkingRow) -> None:
-        """Begin a row, or go on with the one of that key."""
+        """Open a row, or continue the one with that key."""
         body = replace(body, open=True)
         box = self._list.open_stream(key, body)
         if isinstance(body, AnswerRow):
@@ -45,11 +45,11 @@ class Arriving:
         self._words[key] = [body.text] if body.text else []
 
     def add(self, key: str, text: str) -> None:
-        """Keep more words of an open row."""
+        """Add text to an open row."""
         self._words[key].append(text)
 
     def add_output(self, key: str, text: str) -> None:
-        """Keep more output of a running command."""
+        """Add output of a running command."""
         self._outputs.setdefault(key, []).append(text)
 
     def close(self, key: str) -> None:
@@ -68,7 +68,7 @@ class Arriving:
             self._list.refresh(box)
 
     def take(self) -> None:
-        """Give the rows what came for them, of each stream as much as one drawing can take."""
+        """Give the rows their new text, of each stream as much as one frame can draw."""
         for key, waiting in self._words.items():
             box = self._list.get(key)
             if box is None:
