@@ -17,6 +17,9 @@ _CODES = frozenset(
     }
 )
 _STATUSES = frozenset({0, 200, 400, 413, 422})
+# A 413 without figures is about bytes, so no window contradicts it. It is believed from about 80 kB, since some servers
+# accept no more than 100 kB.
+_MANY_BYTES_TOKENS = 20_000
 # An error may quote the request it refuses.
 _READ = 4_000
 
@@ -124,14 +127,17 @@ def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | Non
     """Return what a context-window error states, None for every other error.
 
     `our_tokens` is our count of the request, `window` the window known so far. The error is believed if we count at
-    least half of the window it states, or half of the known window if it states none. Errors about output tokens or
-    rate limits are not context-window errors.
+    least half of the window it states, or half of the known window if it states none; a 413 without figures also
+    from 20,000 tokens. Errors about output tokens or rate limits are not context-window errors.
     """
     text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
     if not _is_overflow(error, text):
         return None
     tokens, stated = _stated(text)
-    return Overflow(tokens, stated, our_tokens * 2 >= (stated or window))
+    believed = our_tokens * 2 >= (stated or window)
+    if error.status == 413 and not stated:
+        believed |= our_tokens >= _MANY_BYTES_TOKENS
+    return Overflow(tokens, stated, believed)
 
 
 def stated_output_limit(error: ModelError) -> int:

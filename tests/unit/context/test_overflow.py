@@ -122,6 +122,13 @@ def test_the_most_an_answer_may_have_is_read_from_the_error(message: str, most: 
     assert stated_output_limit(error(message, status=529)) == 0
 
 
+@pytest.mark.parametrize(("tokens", "believed"), [(25_000, True), (5_000, False)])
+def test_a_request_with_too_many_bytes_is_believed_far_below_the_window(tokens: int, believed: bool) -> None:
+    """As from a proxy that lets no more than 100 kB through, in a conversation without pictures."""
+    found = recognise(error("<html>Request Entity Too Large</html>", 413), tokens, 1_000_000)
+    assert found == Overflow(0, 0, believed)
+
+
 DIMENSIONS = "At least one of the image dimensions exceed max allowed size"
 
 
