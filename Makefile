@@ -30,7 +30,7 @@ coverage: $(V)/.ok ## run every test and list the lines and branches none of the
 	@mkdir -p .coverage_cache
 	@$(V)/bin/python -m pytest -q -n auto --cov --cov-report=term $(ARGS)
 
-docs: $(V)/.ok ## write docs/settings.md, docs/keys.md and docs/cli.md from the program's own tables
+docs: $(V)/.ok ## write the tables of docs/settings.md, docs/keys.md, docs/cli.md and prompts/README.md from the program
 	@$(V)/bin/python -m docs.generate
 
 wheel: $(V)/.ok ## build dist/*.whl

@@ -1,20 +1,21 @@
-"""Write the tables of settings, keys, commands and exit codes into their pages, from what the program itself knows.
+"""Write the tables of settings, keys, commands, exit codes and prompts into their pages, from the program itself.
 
 A page keeps its prose; a table stands between `<!-- NAME -->` and `<!-- /NAME -->` and is replaced as a whole.
 """
 
 import argparse
+import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from roo_tui import arguments, settings
+from roo_tui import arguments, prompt_files, settings
 from roo_tui.commands import COMMANDS, Command
 from roo_tui.headless.exit_codes import MEANING
 
-FOLDER = Path(__file__).parent
-PAGES = ("settings.md", "keys.md", "cli.md")
+ROOT = Path(__file__).parent.parent
+PAGES = ("docs/settings.md", "docs/keys.md", "docs/cli.md", "prompts/README.md")
 SECTION_TITLES = {
     "profile": "Choosing a profile",
     "context": "Context",
@@ -25,6 +26,26 @@ SECTION_TITLES = {
     "profiles": "Profiles",
     "models": "Models",
 }
+PROMPTS = {
+    "condense": "asks for the summary of a conversation; tool calls written out as text",
+    "condense_staged": "asks for notes on the parts of a history too long for one request, and merges them",
+    "environment_details": "what is attached to each user message: time, changed files, running commands, todo list",
+    "headless": "answers to approvals and questions when there is no screen",
+    "history": "placeholders for hidden messages and missing results",
+    "ledger": "the lines of the facts attached to a summary: files, last test command, todo list",
+    "outline_summary": "the summary made from the log without a model",
+    "receipt": "the lines of what the log knows and the summary does not mention",
+    "refusals": "why a path cannot be used, a section for each reason",
+    "replies": "results that belong to no single tool: denied, interrupted, invalid, cut",
+    "strategies": "placeholders for hidden content, and requests for the summary of one piece",
+    "summary_message": "the summary message: its heading, and the blocks attached to it",
+    "system": "the system prompt: role, rules, environment, the project's rules",
+    "user_message": "what goes with the user's words: commands and mentioned files",
+}
+"""What the prompts of a file say."""
+
+OF_A_TOOL = "describes the tool and its arguments; its results"
+
 _WIDTH = 100
 _SPECIAL_KEYS = {"escape": "Esc"}
 
@@ -32,7 +53,7 @@ _SPECIAL_KEYS = {"escape": "Esc"}
 def main() -> None:
     """Bring every page up to date."""
     for name in PAGES:
-        page = FOLDER / name
+        page = ROOT / name
         page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -160,6 +181,37 @@ def exit_codes() -> str:
     return table(("code", "meaning"), ([str(code.value), meaning] for code, meaning in MEANING.items()))
 
 
+def prompts_table() -> str:
+    """Return what each file of prompts says, which modules name one of its prompts, and its placeholders."""
+    files: dict[str, set[str]] = {}
+    for name in prompt_files.names():
+        file = name if (prompt_files.folder() / f"{name}.md").is_file() else name.rpartition("/")[0]
+        files.setdefault(file, set()).add(name)
+    package = ROOT / "roo_tui"
+    modules = {path: list(_prompts_named(path)) for path in sorted(package.rglob("*.py"))}
+    rows = []
+    for file, prompts in sorted(files.items()):
+        named = [
+            f"`{path.relative_to(package).as_posix()}`"
+            for path, patterns in modules.items()
+            if any(re.fullmatch(pattern, prompt) for pattern in patterns for prompt in prompts)
+        ]
+        values = sorted({value for prompt in prompts for value in prompt_files.placeholders(prompt)})
+        says = OF_A_TOOL if file.startswith("tools/") else PROMPTS[file]
+        rows.append([f"`{file}.md`", says, ", ".join(named), ", ".join(values) or "–"])
+    return table(("File", "What it says", "Rendered by", "Placeholders"), rows)
+
+
+def _prompts_named(module: Path) -> Iterator[str]:
+    """Yield patterns for the strings of a module that may name a prompt; a `{…}` stands for any part of a name."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"\w+(/\w+)+", node.value):
+            yield re.escape(node.value)
+        elif isinstance(node, ast.JoinedStr) and re.match(r"f.\w+/", ast.unparse(node)):
+            parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[^/]+" for part in node.values)
+            yield "".join(parts)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "settings": settings_tables,
     "keys": lambda: keys_table("app"),
@@ -167,6 +219,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "options": main_options,
     "commands": command_sections,
     "exit codes": exit_codes,
+    "prompts": prompts_table,
 }
 
 

@@ -130,6 +130,12 @@ def command_parser(command: str) -> argparse.ArgumentParser:
             parser.add_argument(
                 "--format", choices=("json", "jsonl", "markdown"), default="markdown", help="(default: markdown)"
             )
+        case "doctor":
+            parser.add_argument(
+                "--forget-limits",
+                action="store_true",
+                help="forget the windows and answer limits that providers stated",
+            )
         case "bench":
             parser.add_argument("what", choices=("condense",), help="what to compare")
             parser.add_argument("paths", metavar="PATH", nargs="+", help="a file of messages, or the id of a task")

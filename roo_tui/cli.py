@@ -179,17 +179,21 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from roo_tui.headless.doctor import examine, report
 
     settings = _settings(arguments, Path.cwd(), strict=False)
-    return report(examine(settings, _probes(settings), environ=os.environ), sys.stdout)
+    probes = _probes(settings, forget_limits=arguments.forget_limits)
+    return report(examine(settings, probes, environ=os.environ), sys.stdout)
 
 
-def _probes(settings: "Settings") -> "Mapping[str, Probe]":
+def _probes(settings: "Settings", *, forget_limits: bool = False) -> "Mapping[str, Probe]":
     """Return the doctor's checks of single packages by name; each imports its package only when it runs."""
     from roo_tui.plain_text import plural
 
     def key() -> str:
         """Look for the API key of the active profile."""
+        from roo_tui.settings import needs_key
+
         _require_key(settings, demo=False)
-        return f"found for {settings.active.provider}"
+        provider = settings.active.provider
+        return f"found for {provider}" if needs_key(provider) else f"{provider} needs none"
 
     def vocabulary() -> str:
         """Count the tokens of a word."""
@@ -220,7 +224,32 @@ def _probes(settings: "Settings") -> "Mapping[str, Probe]":
 
         return asyncio.run(look()) if paths.database_file().exists() else f"{paths.database_file()} does not exist yet"
 
-    return {"API key": key, "vocabulary": vocabulary, "grammars": grammars, "database": database}
+    def limits() -> str:
+        """Show, or forget, the limits that providers stated."""
+        import asyncio
+
+        from roo_tui import paths
+        from roo_tui.engine import learned_limits
+        from roo_tui.store import open_store
+
+        async def look() -> list[str]:
+            """Return a line for each limit."""
+            store = open_store(paths.database_file())
+            try:
+                return await learned_limits(store, forget=forget_limits)
+            finally:
+                await store.close()
+
+        lines = asyncio.run(look()) if paths.database_file().exists() else []
+        return "; ".join(lines) + " (doctor --forget-limits forgets them)" if lines else "none"
+
+    return {
+        "API key": key,
+        "vocabulary": vocabulary,
+        "grammars": grammars,
+        "database": database,
+        "learnt limits": limits,
+    }
 
 
 def _workspace(arguments: argparse.Namespace) -> Path:
@@ -252,10 +281,10 @@ def _settings(arguments: argparse.Namespace, workspace: Path | None, *, strict: 
 
 
 def _require_key(settings: "Settings", *, demo: bool) -> None:
-    from roo_tui.settings import find_key, missing_key
+    from roo_tui.settings import find_key, missing_key, needs_key
 
     provider = settings.active.provider
-    if not demo and provider != "demo" and not find_key(provider):
+    if not demo and needs_key(provider) and not find_key(provider):
         raise missing_key(provider)
 
 

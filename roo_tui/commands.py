@@ -15,7 +15,8 @@ class Command:
     """Something the user can ask for.
 
     `keys` work in `context`: everywhere in the app, or only while the transcript has the focus. `slash` is the word
-    typed after `/`, `arguments` what may follow. `footer` is the word shown in the footer, blank for none.
+    typed after `/`, `arguments` what may follow. `footer` is the word shown in the footer, `notice` what a notice says
+    once it is done; blank for none.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Command:
     slash: str = ""
     arguments: str = ""
     footer: str = ""
+    notice: str = ""
     context: Context = "app"
 
 
@@ -68,10 +70,18 @@ COMMANDS: tuple[Command, ...] = (
         keys=("ctrl+r",),
         slash="rewind",
         footer="Rewind",
+        notice="Rewound. F8 undoes it.",
     ),
     Command("truncate", "Truncate context", "Hide the oldest messages without a summary", slash="truncate"),
     Command("interrupt", "Interrupt", "Close, cancel or interrupt", keys=("escape",)),
-    Command("new_task", "New task", "Start an empty task", keys=("ctrl+n",), slash="new"),
+    Command(
+        "new_task",
+        "New task",
+        "Start an empty task",
+        keys=("ctrl+n",),
+        slash="new",
+        notice="New task. The previous one is in the list of tasks (F3).",
+    ),
     Command("tasks", "Tasks", "Resume an earlier task", keys=("f3",), slash="tasks", footer="Tasks"),
     Command(
         "profile",
@@ -81,7 +91,15 @@ COMMANDS: tuple[Command, ...] = (
         slash="profile",
         arguments="[name]",
     ),
-    Command("settings", "Settings", "Change settings", keys=("f2",), slash="settings", footer="Settings"),
+    Command(
+        "settings",
+        "Settings",
+        "Change settings",
+        keys=("f2",),
+        slash="settings",
+        footer="Settings",
+        notice="Settings saved; used from the next request on.",
+    ),
     Command("help", "Help", "Show keys and commands", keys=("f1",), slash="help", footer="Help"),
     Command("expand_all", "Expand all", "Expand every row of the transcript", keys=("ctrl+o",)),
     Command("fold_all", "Fold all", "Fold every row of the transcript", keys=("ctrl+g",)),
@@ -117,3 +135,8 @@ COMMANDS: tuple[Command, ...] = (
 def by_slash(word: str) -> Command | None:
     """Return the command that `/word` names, None if there is none."""
     return next((entry for entry in COMMANDS if entry.slash == word), None) if word else None
+
+
+def notice_of(command_id: str) -> str:
+    """Return what a notice says once a command is done."""
+    return next(entry.notice for entry in COMMANDS if entry.id == command_id)

@@ -106,7 +106,7 @@ class ContextOptions:
         structure=_thresholds,
     )
     fallback: Literal["outline", "truncation", "error"] = setting(
-        "truncation",
+        "outline",
         title="If a condense fails",
         sentence="What to do when the context is over its limit and the condense failed: outline (a summary written "
         "without a model, then the sliding window if needed), truncation (the sliding window hides the oldest "

@@ -6,6 +6,7 @@ Start with `engine.Engine` (its commands), then read `turn` (one turn), `request
 
 from roo_tui.engine.bus import EventStream
 from roo_tui.engine.engine import Engine
+from roo_tui.engine.model_limits import learned_limits
 from roo_tui.engine.models import sample_workspace
 
-__all__ = ["Engine", "EventStream", "sample_workspace"]
+__all__ = ["Engine", "EventStream", "learned_limits", "sample_workspace"]

@@ -70,7 +70,7 @@ async def reduction_input_of(
         thinking=sent.request.thinking if sent else profile.thinking,
         temperature=sent.request.temperature if sent else profile.temperature,
         summariser=_summariser(runtime),
-        summary_tokens=runtime.stated.of(condense_model(runtime).info).summary_tokens,
+        summary_tokens=runtime.learned.of(condense_model(runtime).info).summary_tokens,
     )
 
 

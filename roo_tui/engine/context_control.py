@@ -21,7 +21,7 @@ from roo_tui.context import (
     reduce,
     slide_window,
 )
-from roo_tui.context.condense import condense, receipt_block
+from roo_tui.context.condense import receipt_block
 from roo_tui.context.window import Decision, Overflow, RefusedContent, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import CommandRefused, CondenseError, ContextFull, ModelError, RooError, SettingsError
@@ -120,16 +120,16 @@ class ContextControl:
         services = reduction_services_of(self._runtime, self._task, new_id())
         self._background.start(self._condense_paid(given, services), path)
 
-    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> Condense | None:
-        """Condense; if that fails, record only its cost and return None.
+    async def _condense_paid(self, given: ReductionInput, services: ReductionServices) -> tuple[Body, ...] | None:
+        """Run the chosen strategy; if that fails, record only its cost and return None.
 
         The automatic condense at the trigger reports the failure.
         """
         done = False
         try:
-            marker = await condense(given, services, self._runtime.settings.context)
+            bodies = await self._strategies.run(given, services, self._runtime.settings.context)
             done = True
-            return marker
+            return bodies
         except RooError as error:
             log.info("background condense failed: %s", error)
             return None
@@ -143,23 +143,25 @@ class ContextControl:
         task.emit(CondenseStarted(task.id, condense_id, "background", self._gauge.tokens))
         end = _End("cancelled")
         try:
-            marker = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
-            end = await self._apply((marker,)) if marker else _End("refused")
-            return marker is not None
+            bodies = await self._background.take(task.log.path(), self._gauge.tokens, await self._gauge.ratio_now())
+            end = await self._apply(bodies) if bodies else _End("refused")
+            return bodies is not None
         finally:
             task.emit(CondenseEnded(task.id, condense_id, end.outcome, end.message, end.entry_id))
 
     def _decide(self) -> Decision:
         return decide(self._gauge.tokens, self._gauge.limits())
 
-    async def force(self, overflow: Overflow, tools: tuple[ToolSpec, ...]) -> None:
-        """Reduce because the provider refused the request as too long, whatever the local count says.
+    async def force(self, overflow: Overflow, raw: int, tools: tuple[ToolSpec, ...]) -> None:
+        """Reduce because the provider refused a request of `raw` tokens as too long, whatever the local count says.
 
         Raises:
             ContextFull: nothing could be freed.
         """
         if overflow.window:
             self._gauge.learn_window(overflow.window)
+        if overflow.prompt_tokens:
+            await self._gauge.correct(raw, overflow.prompt_tokens)
         before = self._gauge.tokens
         await self._reduce("forced", tools)
         if self._gauge.tokens >= before:
@@ -228,10 +230,10 @@ class ContextControl:
         await self._task.record(UserMessage((block,), source="engine"), note)
         await self._gauge.refresh()
 
-    async def toggle(self, toggle: Toggle) -> None:
-        """Undo or redo a marker; automatic condensing then waits for new content."""
+    async def toggle(self, *toggles: Toggle) -> None:
+        """Undo or redo markers in one commit; automatic condensing then waits for new content."""
         await self._background.drop()
-        await self._task.record(toggle)
+        await self._task.record(*toggles)
         self._guards.wait_for_new_content(self._task.log.path())
         self._task.emit(ViewChanged(self._task.id, "toggle"))
         await self._gauge.refresh()
@@ -302,7 +304,7 @@ class ContextControl:
         await self._runtime.read_project()
         if marker.figures.shape in ("fresh", "cached"):
             info = condense_model(self._runtime).info
-            self._runtime.stated.of(info).wrote_summary(marker.figures.usage.output_tokens)
+            self._runtime.learned.of(info).wrote_summary(marker.figures.usage.output_tokens)
 
     def _warn(self, text: str) -> None:
         self._task.emit(Notice(self._task.id, "warning", text))

@@ -208,12 +208,17 @@ class ContextGauge:
         self._task.emit(Notice(self._task.id, "info", text))
         return True
 
+    async def correct(self, raw: int, counted: int) -> None:
+        """Count anew with what the provider counted of a request that it refused as too long."""
+        self._runtime.calibration.correct(self._runtime.model.info, raw, counted)
+        await self.recount()
+
     def learn_window(self, window: int) -> None:
         """Use the context window that the provider stated for the current model."""
         self._said_by_provider().window = window
 
     def _said_by_provider(self) -> ModelLimits:
-        return self._runtime.stated.of(self._runtime.model.info)
+        return self._runtime.learned.limits_of(self._runtime.settings.active, self._runtime.model.info)
 
 
 def _near_text(used: int, trigger: int) -> str:

@@ -17,7 +17,7 @@ from roo_tui.domain.previews import CondensePreview, CondenseRequest
 from roo_tui.engine import exchange as importing
 from roo_tui.engine.bus import Bus, EventStream
 from roo_tui.engine.jobs import Jobs
-from roo_tui.engine.model_limits import LearnedLimits
+from roo_tui.engine.model_limits import LEARNED_KEY, LearnedLimits
 from roo_tui.engine.models import DEMO_PROFILE, Models
 from roo_tui.engine.reader import Reader
 from roo_tui.engine.runtime import Runtime
@@ -36,7 +36,6 @@ from roo_tui.workspace.files import Workspace
 log = logging.getLogger(__name__)
 
 _CALIBRATION_KEY = "calibration"
-_STATED_KEY = "stated limits"
 
 _AS_SET = CondenseRequest()
 
@@ -88,7 +87,7 @@ class Engine:
         saved = await self._runtime.store.get_value(_CALIBRATION_KEY)
         if saved:
             self._runtime.calibration = Calibration.from_json(saved)
-        self._runtime.stated = LearnedLimits(await self._runtime.store.get_value(_STATED_KEY))
+        self._runtime.learned = LearnedLimits(await self._runtime.store.get_value(LEARNED_KEY))
         await self._runtime.read_project()
 
     async def close(self) -> None:
@@ -97,7 +96,7 @@ class Engine:
         await self.idle()
         await self._close_session()
         await self._runtime.store.set_value(_CALIBRATION_KEY, self._runtime.calibration.to_json())
-        await self._runtime.store.set_value(_STATED_KEY, self._runtime.stated.to_json())
+        await self._runtime.store.set_value(LEARNED_KEY, self._runtime.learned.to_json())
         await self._runtime.workspace.commands.kill_all()
         await self._runtime.outliner.close()
         await self._runtime.models.close()

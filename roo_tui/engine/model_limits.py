@@ -3,6 +3,11 @@
 from dataclasses import asdict, dataclass, fields
 
 from roo_tui.domain.requests import ModelInfo
+from roo_tui.llm.options import Profile
+from roo_tui.store import Store
+
+LEARNED_KEY = "stated limits"
+"""The key under which the store keeps what was learnt."""
 
 
 @dataclass(slots=True)
@@ -30,9 +35,45 @@ class LearnedLimits:
         }
 
     def of(self, model: ModelInfo) -> ModelLimits:
-        """Return what was learnt about a model; change it to record more."""
+        """Return what was learnt about a model wherever it is reached; change it to record more."""
         return self._by_model.setdefault(f"{model.provider}/{model.id}", ModelLimits())
+
+    def limits_of(self, profile: Profile, model: ModelInfo) -> ModelLimits:
+        """Return what was learnt about a model at the profile's address; change it to record more.
+
+        What was learnt holds for the window and the longest answer that the profile set then: a user who changes them
+        is believed until the provider says otherwise again.
+        """
+        key = f"{model.provider}/{model.id} {profile.base_url} {profile.window} {profile.max_output}"
+        return self._by_model.setdefault(key, ModelLimits())
+
+    def learned(self) -> dict[str, ModelLimits]:
+        """Return the limits that providers stated, by `provider/model` and, if one is set, its address."""
+        shown = (
+            (" at ".join(name.split()[:-2]) if " " in name else name, known) for name, known in self._by_model.items()
+        )
+        return {name: known for name, known in shown if known.window or known.max_output}
+
+    def forget(self) -> None:
+        """Forget the limits that providers stated; the length of summaries stays."""
+        for known in self._by_model.values():
+            known.window = known.max_output = 0
 
     def to_json(self) -> dict[str, dict[str, int]]:
         """Return what was learnt; models without anything learnt are left out."""
         return {name: asdict(limits) for name, limits in self._by_model.items() if limits != ModelLimits()}
+
+
+async def learned_limits(store: Store, *, forget: bool = False) -> list[str]:
+    """Return a line for each limit that a provider stated, after forgetting all of them if asked to."""
+    known = LearnedLimits(await store.get_value(LEARNED_KEY))
+    if forget:
+        known.forget()
+        await store.set_value(LEARNED_KEY, known.to_json())
+    return [f"{name}: {_shown(limits)}" for name, limits in sorted(known.learned().items())]
+
+
+def _shown(limits: ModelLimits) -> str:
+    window = f"context window {limits.window:,}" if limits.window else ""
+    answer = f"longest answer {limits.max_output:,}" if limits.max_output else ""
+    return ", ".join(filter(None, (window, answer))) + " tokens"

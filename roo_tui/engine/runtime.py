@@ -38,7 +38,7 @@ class Runtime:
     counter: TokenCounter
     calibration: Calibration
     outliner: Outliner = field(default_factory=Outliner)
-    stated: LearnedLimits = field(default_factory=LearnedLimits)
+    learned: LearnedLimits = field(default_factory=LearnedLimits)
     questions: Questions = field(default_factory=Questions)
     commands: dict[str, CustomCommand] = field(default_factory=dict)
     system: tuple[str, ...] = ()

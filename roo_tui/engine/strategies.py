@@ -43,8 +43,10 @@ class Strategies:
         runner = await self._runner()
         name = wanted or options.strategy
         try:
-            chosen = self._options(options, in_turn=given.trigger == "automatic")
-            prepared, self._previewed = self._previewed, None
+            chosen = self._options(options, in_turn=given.trigger in ("automatic", "background"))
+            prepared = None
+            if given.trigger == "manual":
+                prepared, self._previewed = self._previewed, None
             return await runner.run(given, services, chosen, name, prepared=prepared)
         except (CommandRefused, SettingsError) as error:
             if isinstance(error, CondenseRefused) or given.trigger in ("manual", "switch"):

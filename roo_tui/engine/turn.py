@@ -76,7 +76,7 @@ class Turn:
                 f"The provider ended the answer early {times} times. Send a message to go on.", code=stop_reason
             )
         if stop_reason == "model_context_window_exceeded":
-            await self._context.force(Overflow(0, 0, believed=True), specs())
+            await self._context.force(Overflow(0, 0, believed=True), 0, specs())
 
     async def _ask(self) -> Entry:
         """Return the model's answer; reduce the context first where that is due."""
@@ -104,7 +104,7 @@ class Turn:
                 if overflow is None or not overflow.believed or forced == MAX_FORCED_REDUCTIONS:
                     raise
                 forced += 1
-                await self._context.force(overflow, tools)
+                await self._context.force(overflow, raw, tools)
                 continue
             assert isinstance(entry.body, AssistantMessage)
             self._gauge.learn(raw, entry.body)

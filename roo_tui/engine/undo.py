@@ -1,6 +1,6 @@
 """Undo and redo: reductions are switched by toggles, rewinds reversed by moves of the head."""
 
-from roo_tui.context.history import newest_switchable, redo_marker, undo_marker
+from roo_tui.context.history import newest_switchable, redo_act, undo_act
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.ids import EntryId
 from roo_tui.domain.markers import Toggle
@@ -20,7 +20,7 @@ async def undo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
         await session.rewinding.undo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:
-        await session.context.toggle(undo_marker(path, marker_id))
+        await session.context.toggle(*undo_act(path, marker_id))
 
 
 async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) -> None:
@@ -36,7 +36,7 @@ async def redo(session: Session, marker_id: EntryId | None, *, overwrite: bool) 
         await session.rewinding.redo(move, overwrite=overwrite)
         await session.gauge.refresh()
     else:
-        await session.context.toggle(redo_marker(path, marker_id))
+        await session.context.toggle(*redo_act(path, marker_id))
 
 
 def _switched_at(path: tuple[Entry, ...], *, on: bool) -> int:

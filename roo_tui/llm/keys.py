@@ -11,6 +11,11 @@ from roo_tui.domain.errors import MissingKey
 from roo_tui.llm.providers import PROVIDERS
 
 
+def needs_key(provider: str) -> bool:
+    """Return whether a provider is used with a key."""
+    return provider in PROVIDERS and bool(PROVIDERS[provider].key_variable)
+
+
 def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: Path | None = None) -> str:
     """Return the provider's key, empty if there is none or the provider needs none.
 
@@ -19,11 +24,11 @@ def find_key(provider: str, *, environ: Mapping[str, str] | None = None, file: P
     Raises:
         MissingKey: others can read the key file, or it is not valid TOML.
     """
-    if provider not in PROVIDERS or not (variable := PROVIDERS[provider].key_variable):
+    if not needs_key(provider):
         return ""
     environ = os.environ if environ is None else environ
     file = file or paths.key_file()
-    return environ.get(variable, "").strip() or _from_file(provider, file)
+    return environ.get(PROVIDERS[provider].key_variable, "").strip() or _from_file(provider, file)
 
 
 def missing_key(provider: str) -> MissingKey:

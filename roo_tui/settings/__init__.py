@@ -1,10 +1,10 @@
 """Settings: the options of every package, read from files, environment and command line, and saved.
 
-Start with `loading` (which value wins); `schema` says what is valid. API keys are not settings; `find_key` and
-`missing_key` are here only because front ends need them.
+Start with `loading` (which value wins); `schema` says what is valid. API keys are not settings; `find_key`,
+`missing_key` and `needs_key` are here only because front ends need them.
 """
 
-from roo_tui.llm.keys import find_key, missing_key
+from roo_tui.llm.keys import find_key, missing_key, needs_key
 from roo_tui.llm.options import ModelFacts, Profile
 from roo_tui.settings.loading import load, project_file
 from roo_tui.settings.options import AppearanceOptions, ApprovalOptions, CheckpointOptions, HookOptions
@@ -29,6 +29,7 @@ __all__ = [
     "find_key",
     "load",
     "missing_key",
+    "needs_key",
     "project_file",
     "save",
 ]

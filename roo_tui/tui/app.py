@@ -237,9 +237,10 @@ def run(
     def build(as_demo: bool) -> EngineApi:
         """Import and build the engine."""
         from roo_tui.engine import Engine, sample_workspace
-        from roo_tui.settings import find_key
+        from roo_tui.settings import find_key, needs_key
 
-        if not as_demo and settings.active.provider != "demo" and not find_key(settings.active.provider):
+        provider = settings.active.provider
+        if not as_demo and needs_key(provider) and not find_key(provider):
             raise MissingKey("")
         offered = as_demo and not demo
         return Engine(sample_workspace() if offered else workspace, settings, demo=as_demo, auto_approve=auto_approve)

@@ -1,4 +1,4 @@
-"""Every text of the interface that is not the title or help of a command, in one table.
+"""Every text of the interface that does not stand in the line of a command, in one table.
 
 `str.format` fills the names in braces; their values are plain text, never markup. A pair holds the form for a count of
 one and the form for any other count, for `numbers.counted`. Keys are written `Ctrl+T`, `Esc`, `F1`, `Enter`.
@@ -232,7 +232,6 @@ REWIND_CONFLICT_TEXT = "You changed these files since the last checkpoint:\n\n{n
 REWIND_CONFLICT_YES = "Overwrite"
 REWIND_CONFLICT_NO = "Keep them"
 REWIND_MORE_CONFLICTS = "… and {count} more"
-REWOUND = "Rewound. F8 undoes it."
 FILE_ACTION = {"restore": "restored", "delete": "deleted", "create": "brought back"}
 
 # tasks
@@ -243,12 +242,10 @@ TASKS_NONE_FOUND = "No task matches."
 TASKS_UNTITLED = "untitled"
 TASKS_KEYS = "↑ ↓ choose · Enter resumes · Ctrl+N new task · Esc back"
 TASKS_ENTRIES = ("{count} entry", "{count} entries")
-NEW_TASK = "New task. The previous one is in the list of tasks (F3)."
 
 # settings
 SETTINGS_TITLE = "Settings"
 SETTINGS_KEYS = "Tab next · Ctrl+S saves · Esc back"
-SETTINGS_SAVED = "Settings saved; used from the next request on."
 SETTINGS_NOTHING = "Nothing was changed."
 SETTINGS_DISCARD_TITLE = "Discard your changes?"
 SETTINGS_DISCARD_TEXT = ("{count} changed setting is not saved.", "{count} changed settings are not saved.")

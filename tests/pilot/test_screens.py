@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import TextArea
 from textual.worker import WorkerFailed
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.entries import TaskInfo
 from roo_tui.domain.errors import CommandRefused, MissingKey, StoreError
 from roo_tui.domain.previews import CondensePreview, Preset
@@ -471,7 +472,7 @@ async def test_settings_switch_threshold_and_prompt_are_saved_together() -> None
                 },
             )
         ]
-        assert strings.SETTINGS_SAVED in screen.notices()
+        assert notice_of("settings") in screen.notices()
 
 
 async def test_the_condense_prompt_shows_the_default_and_reset_brings_it_back() -> None:

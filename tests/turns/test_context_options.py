@@ -132,6 +132,49 @@ async def test_a_background_condense_is_swapped_in_with_what_came_meanwhile_kept
     await engine.close()
 
 
+async def near_the_trigger(workspace: Path, model: ScriptedModel, **changes: Any) -> tuple[Engine, Recorder]:
+    """Return an engine that has begun a condense in the background and finished it."""
+    model.info = replace(model.info, window=20_000, max_output=2_000)
+    model.tokens = lambda request: 14_500 if len(model.requests) == 3 else 8_000
+    given = replace(settings.load(workspace=workspace), context=in_background(), **changes)
+    engine = Engine(workspace, given, models=lambda _: model)
+    await engine.start()
+    recorder = Recorder(engine, allow_all)
+    await engine.new_task()
+    for message in ("one", "two", "three", "four"):
+        await recorder.turn(message)
+    running = session_of(engine).context._background._running
+    if running is not None:
+        await asyncio.wait([running])
+    return engine, recorder
+
+
+async def test_a_background_condense_obeys_the_hooks(workspace: Path) -> None:
+    model = ScriptedModel(["word " * 700, "word " * 1_500, "short", "The end."])
+    hooks = settings.HookOptions(before_condense=('echo \'{"instructions": "Mention the cat."}\'',))
+    engine, recorder = await near_the_trigger(workspace, model, hooks=hooks)
+    await recorder.turn("five")
+    (found,) = condenses(engine)
+    assert found.figures.trigger == "background"
+    assert any("Mention the cat." in str(request.messages[-1]) for request in model.requests)
+    await engine.close()
+
+
+async def test_a_background_condense_that_fails_unexpectedly_stops_no_later_turn(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(["word " * 700, "word " * 1_500, "short", "The end.", "And on."])
+
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("roo_tui.engine.context_control.Strategies.run", broken)
+    engine, recorder = await near_the_trigger(workspace, model)
+    assert (await recorder.turn("five")).reason == "completed"
+    assert (await recorder.turn("six")).reason == "completed"
+    await engine.close()
+
+
 async def test_a_rewind_drops_what_is_condensed_in_the_background(workspace: Path) -> None:
     hanging = hang("<summary>")
     model = ScriptedModel(["word " * 700, "word " * 1_500, "short"])

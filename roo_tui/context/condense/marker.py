@@ -7,14 +7,15 @@ from typing import Literal
 
 from roo_tui.context.condense.attachments import Attached, Required, answer_block, attach
 from roo_tui.context.history.effective import effective_history, with_marker
+from roo_tui.context.history.log import appended
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Text
-from roo_tui.domain.entries import Entry
+from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.errors import CondenseError
 from roo_tui.domain.ids import EntryId
-from roo_tui.domain.markers import Condense, Reduction
+from roo_tui.domain.markers import Condense, Marker, Reduction
 
 LOW_YIELD = "Low yield"
 
@@ -74,20 +75,25 @@ def _marker(
 
 
 def swapped_in(
-    marker: Condense, path: Sequence[Entry], counter: TokenCounter, *, context_tokens: int, ratio: float
-) -> Condense | None:
-    """Return the marker with present figures, None if it no longer fits the path.
+    bodies: Sequence[Body], path: Sequence[Entry], counter: TokenCounter, *, context_tokens: int, ratio: float
+) -> tuple[Body, ...] | None:
+    """Return the markers with present figures, None if they no longer fit the path.
 
-    It fits if the path still has what it hides (the user did not rewind), all of that is visible (no other condense or
-    truncation came first), and it lowers the count. `context_tokens` is the present count.
+    They fit if all that they touch is still visible (the user did not rewind, no other reduction came first), and if
+    each lowers the count. `context_tokens` is the present count.
     """
-    visible = effective_history(path)
-    shown = {message.entry_id for message in visible}
-    if not marker.hides or not shown.issuperset(marker.hides):
-        return None
-    raw_before, raw_after = counter.count_messages(visible), counter.count_messages(with_marker(path, marker))
-    if raw_after >= raw_before:
-        return None
-    after = context_tokens - round(ratio * (raw_before - raw_after))
-    figures = replace(marker.figures, tokens_before=context_tokens, tokens_after=after, ratio=ratio)
-    return replace(marker, figures=figures)
+    found: list[Body] = []
+    for marker in bodies:
+        visible = effective_history(path)
+        shown = {message.entry_id for message in visible}
+        if not isinstance(marker, Marker) or not marker.touches or not shown.issuperset(marker.touches):
+            return None
+        after = effective_history(appended(path, marker))
+        raw_before, raw_after = counter.count_messages(visible), counter.count_messages(after)
+        if raw_after >= raw_before:
+            return None
+        left = context_tokens - round(ratio * (raw_before - raw_after))
+        figures = replace(marker.figures, tokens_before=context_tokens, tokens_after=left, ratio=ratio)
+        found.append(replace(marker, figures=figures))
+        path, context_tokens = appended(path, found[-1]), left
+    return tuple(found) or None

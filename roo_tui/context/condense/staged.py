@@ -16,9 +16,10 @@ from roo_tui.context.history.as_text import as_text
 from roo_tui.context.history.effective import Visible
 from roo_tui.context.history.pairing import repair, with_user_blocks
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.window.overflow import recognise
 from roo_tui.context.window.tokens import TokenCounter
 from roo_tui.domain.blocks import Message, Text
-from roo_tui.domain.errors import CondenseError, HistoryTooLong
+from roo_tui.domain.errors import CondenseError, HistoryTooLong, ModelError
 from roo_tui.domain.requests import Request
 from roo_tui.domain.usage import Usage
 from roo_tui.prompt_files import render
@@ -108,13 +109,45 @@ async def _notes(plan: Stages, given: ReductionInput, services: ReductionService
     count = len(plan.parts)
     notes = []
     for number, messages in enumerate(plan.parts, 1):
-        request = Request(
-            _asked(messages, _part_prompt(number, count)), _system(), max_output=plan.notes_tokens, cache=False
-        )
-        answer = await ask(request, given, services)
-        text = _cut(answer.text, plan.notes_tokens, given, services.counter)
-        notes.append(Text(render("condense_staged/notes", number=number, parts=count, notes=text)))
+        prompt = _part_prompt(number, count)
+        texts = await _part_notes(messages, prompt, plan.notes_tokens, given, services)
+        notes += [Text(render("condense_staged/notes", number=number, parts=count, notes=text)) for text in texts]
     return tuple(notes)
+
+
+async def _part_notes(
+    messages: tuple[Message, ...], prompt: str, most: int, given: ReductionInput, services: ReductionServices
+) -> list[str]:
+    """Return the notes on one part, or on its halves if the provider refuses it as too long.
+
+    Our count may be off for the kind of text in a part, and the provider's word is the one that counts.
+    """
+    request = Request(_asked(messages, prompt), _system(), max_output=most, cache=False)
+    try:
+        answer = await ask(request, given, services)
+    except CondenseError as error:
+        counter = services.counter
+        halves = _halves(messages, counter) if _is_too_long(error, given, counter.count_messages(messages)) else ()
+        if not halves:
+            raise
+        return [text for half in halves for text in await _part_notes(half, prompt, most, given, services)]
+    return [_cut(answer.text, most, given, services.counter)]
+
+
+def _is_too_long(error: CondenseError, given: ReductionInput, raw: int) -> bool:
+    cause = error.__cause__
+    if not isinstance(cause, ModelError):
+        return False
+    overflow = recognise(cause, round(given.writer.ratio * raw), given.writer.window)
+    return overflow is not None and overflow.believed
+
+
+def _halves(messages: tuple[Message, ...], counter: TokenCounter) -> tuple[tuple[Message, ...], ...]:
+    """Return the messages in parts of at most half their size; none where they are too short to be cut."""
+    room = counter.count_messages(messages) // 2
+    if room < _LEAST_NOTES:
+        return ()
+    return tuple(repair(part) for part in _parts([Visible(0, one.role, one.blocks) for one in messages], room, counter))
 
 
 def _system() -> tuple[str, ...]:

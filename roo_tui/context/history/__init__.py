@@ -10,7 +10,7 @@ from roo_tui.context.history.pairing import open_calls, repair
 from roo_tui.context.history.pins import pin, pinned
 from roo_tui.context.history.recall import found_entries, recall_hidden
 from roo_tui.context.history.rewind import rewind_points, target_head
-from roo_tui.context.history.undo import newest_switchable, redo_marker, undo_marker
+from roo_tui.context.history.undo import newest_switchable, redo_act, undo_act
 
 __all__ = [
     "Log",
@@ -28,11 +28,11 @@ __all__ = [
     "pin",
     "pinned",
     "recall_hidden",
-    "redo_marker",
+    "redo_act",
     "repair",
     "rewind_points",
     "target_head",
     "todos_of",
     "typed_messages",
-    "undo_marker",
+    "undo_act",
 ]

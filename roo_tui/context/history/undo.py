@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from roo_tui.context.history.effective import active_markers, covering
+from roo_tui.context.history.log import appended
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused
 from roo_tui.domain.ids import EntryId, entry_ref
@@ -27,6 +28,30 @@ def redo_marker(path: Sequence[Entry], marker_id: EntryId | None = None) -> Togg
     return _switch(path, marker_id, on=True)
 
 
+def undo_act(path: Sequence[Entry], marker_id: EntryId | None = None) -> tuple[Toggle, ...]:
+    """Return the toggles that undo a marker and all that was appended together with it, newest first.
+
+    Raises:
+        CommandRefused: as `undo_marker` does, for the newest marker of the act.
+    """
+    if marker_id is None:
+        marker_id = newest_switchable(path, on=False)
+    act = [one for one in reversed(_act(path, marker_id)) if one in active_markers(path)]
+    return _switch_all(path, act or [marker_id], on=False)
+
+
+def redo_act(path: Sequence[Entry], marker_id: EntryId | None = None) -> tuple[Toggle, ...]:
+    """Return the toggles that redo a marker and all that was appended together with it, oldest first.
+
+    Raises:
+        CommandRefused: as `redo_marker` does, for the oldest marker of the act.
+    """
+    if marker_id is None:
+        marker_id = newest_switchable(path, on=True)
+    act = [one for one in _act(path, marker_id) if one not in active_markers(path)]
+    return _switch_all(path, act or [marker_id], on=True)
+
+
 def newest_switchable(path: Sequence[Entry], *, on: bool) -> EntryId | None:
     """Return the marker switched last that can now be switched to `on`, None if there is none."""
     active = active_markers(path)
@@ -44,6 +69,32 @@ def newest_switchable(path: Sequence[Entry], *, on: bool) -> EntryId | None:
             if (marker_id in active) != on and _is_marker(path, marker_id) and covering(path, marker_id) is None:
                 return marker_id
     return None
+
+
+def _act(path: Sequence[Entry], marker_id: EntryId | None) -> list[EntryId]:
+    """Return the markers appended together with one, itself included, oldest first; the commit gave them one time."""
+    at = next((at for at, entry in enumerate(path) if entry.id == marker_id), None)
+    if at is None or not isinstance(path[at].body, Marker):
+        return []
+    first = last = at
+    while first > 0 and _together(path[first - 1], path[at]):
+        first -= 1
+    while last + 1 < len(path) and _together(path[last + 1], path[at]):
+        last += 1
+    return [entry.id for entry in path[first : last + 1]]
+
+
+def _together(entry: Entry, other: Entry) -> bool:
+    return isinstance(entry.body, Marker) and entry.at_ms == other.at_ms
+
+
+def _switch_all(path: Sequence[Entry], marker_ids: Sequence[EntryId | None], *, on: bool) -> tuple[Toggle, ...]:
+    toggles: list[Toggle] = []
+    for marker_id in marker_ids:
+        toggle = _switch(path, marker_id, on=on)
+        toggles.append(toggle)
+        path = appended(path, toggle)
+    return tuple(toggles)
 
 
 def _switch(path: Sequence[Entry], marker_id: EntryId | None, *, on: bool) -> Toggle:

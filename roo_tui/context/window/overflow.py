@@ -81,6 +81,7 @@ _RATE = re.compile(r"rate.?limit|per (?:minute|hour|day)|\b[TR]P[MD]\b|quota", r
 class Overflow:
     """A provider's error that the request does not fit. `tokens` and `window` are the figures it states, or 0.
 
+    `prompt_tokens` is what it counted of the request itself, without the answer that `tokens` may include.
     `believed` is false if our own count contradicts the error, which is then shown unchanged. From then on, a believed
     `window` is the model's.
     """
@@ -88,6 +89,7 @@ class Overflow:
     tokens: int
     window: int
     believed: bool
+    prompt_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,11 @@ def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | Non
     text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
     if not _is_overflow(error, text):
         return None
-    tokens, stated = _stated(text)
+    tokens, stated, prompt = _stated(text)
     believed = our_tokens * 2 >= (stated or window)
     if error.status == 413 and not stated:
         believed |= our_tokens >= _MANY_BYTES_TOKENS
-    return Overflow(tokens, stated, believed)
+    return Overflow(tokens, stated, believed, prompt)
 
 
 def stated_output_limit(error: ModelError) -> int:
@@ -160,16 +162,20 @@ def _is_overflow(error: ModelError, text: str) -> bool:
     return error.status == 413 or _TOO_LONG.search(text) is not None
 
 
-def _stated(text: str) -> tuple[int, int]:
-    """Return the tokens and the window an error states, (0, 0) if it states no window or one that is large enough."""
+def _stated(text: str) -> tuple[int, int, int]:
+    """Return the tokens and the window an error states, and the tokens of the prompt alone where it tells them.
+
+    All are 0 if it states no window, or one that is large enough.
+    """
     for pattern in _STATED:
         if found := pattern.search(text):
             groups = found.groupdict()
-            tokens = _number(groups.get("n")) + _number(groups.get("output"))
+            prompt, output = _number(groups.get("n")), _number(groups.get("output"))
             window = _number(groups["m"])
-            if window > 0 and (tokens == 0 or tokens > window):
-                return tokens, window
-    return 0, 0
+            if window > 0 and (prompt + output == 0 or prompt + output > window):
+                # What was "requested" may include the answer.
+                return prompt + output, window, 0 if "requested" in found[0].lower() else prompt
+    return 0, 0, 0
 
 
 def _number(digits: str | None) -> int:

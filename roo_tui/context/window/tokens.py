@@ -170,6 +170,11 @@ class Calibration:
         known = self._ratios.get(model.id)
         self._ratios[model.id] = seen if known is None else known + self._WEIGHT * (seen - known)
 
+    def correct(self, model: ModelInfo, raw: int, counted: int) -> None:
+        """Believe at once what the provider counted of a request of `raw` tokens, because it refused it as too long."""
+        if raw >= self._LEAST_RAW and counted > 0:
+            self._ratios[model.id] = self.clamped(counted / raw)
+
     def to_json(self) -> dict[str, float]:
         """Return the learnt ratios by model id."""
         return dict(self._ratios)

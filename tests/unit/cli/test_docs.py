@@ -32,14 +32,23 @@ def text_of(page: Path) -> str:
 
 @pytest.mark.parametrize("page", generate.PAGES)
 def test_generated_tables_are_up_to_date(page: str) -> None:
-    text = text_of(ROOT / "docs" / page)
+    text = text_of(ROOT / page)
     assert "<!-- /" in text
     assert generate.updated(text) == text, "run `make docs`"
 
 
 def test_every_table_stands_on_a_page() -> None:
-    pages = "".join(text_of(ROOT / "docs" / page) for page in generate.PAGES)
+    pages = "".join(text_of(ROOT / page) for page in generate.PAGES)
     assert all(f"<!-- {name} -->" in pages for name in generate.TABLES)
+
+
+def test_the_table_of_prompts_tells_who_renders_each_file_and_with_what() -> None:
+    written = generate.prompts_table()
+    row = f"| `tools/list_files.md` | {generate.OF_A_TOOL} | `tools/arguments.py`, `tools/list_files.py`, "
+    assert f"{row}`tools/registry.py` | limit, path |" in written
+    assert "`context/strategies/smart/passes.py`" in written
+    files = re.findall(r"^\| `([\w/]+)\.md` ", written, re.MULTILINE)
+    assert set(generate.PROMPTS) == {file for file in files if "/" not in file}
 
 
 def test_the_readme_is_short() -> None:

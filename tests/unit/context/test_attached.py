@@ -353,11 +353,13 @@ async def test_background_condense_is_swapped_in_after_the_conversation_went_on(
     history.user("meanwhile")
     history.answer("yes")
     now = COUNTER.count_request(("You are an agent.",), (), effective_history(history.path))
-    swapped = swapped_in(marker, history.path, COUNTER, context_tokens=now, ratio=1.0)
+    swapped = swapped_in((marker,), history.path, COUNTER, context_tokens=now, ratio=1.0)
     assert swapped is not None
-    history.add(swapped)
+    (marker_now,) = swapped
+    assert isinstance(marker_now, Condense)
+    history.add(marker_now)
     assert history.texts()[1:] == ["meanwhile", "yes"]
-    assert swapped.figures.tokens_after == COUNTER.count_request(
+    assert marker_now.figures.tokens_after == COUNTER.count_request(
         ("You are an agent.",), (), effective_history(history.path)
     )
 
@@ -365,7 +367,7 @@ async def test_background_condense_is_swapped_in_after_the_conversation_went_on(
 async def test_background_condense_is_dropped_after_a_rewind_or_another_condense() -> None:
     history, here = frozen()
     marker = await condense(here, services_for(summariser(), COUNTER), ContextOptions())
-    assert swapped_in(marker, history.path[:-1], COUNTER, context_tokens=9_999, ratio=1.0) is None
+    assert swapped_in((marker,), history.path[:-1], COUNTER, context_tokens=9_999, ratio=1.0) is None
     history.add(marker)
     history.user("more")
-    assert swapped_in(marker, history.path, COUNTER, context_tokens=9_999, ratio=1.0) is None
+    assert swapped_in((marker,), history.path, COUNTER, context_tokens=9_999, ratio=1.0) is None

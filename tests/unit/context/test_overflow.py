@@ -46,8 +46,24 @@ def error(message: str, status: int = 400, code: str = "", body: str = "") -> Mo
     ],
 )
 def test_services_state_the_window_in_their_own_words(message: str, tokens: int, window: int):
-    assert recognise(error(message), our_tokens=window, window=1_000_000) == Overflow(tokens, window, True)
-    assert recognise(error("Error code: 400", body=message), window, 1_000_000) == Overflow(tokens, window, True)
+    for told in (error(message), error("Error code: 400", body=message)):
+        found = recognise(told, our_tokens=window, window=1_000_000)
+        assert found is not None
+        assert (found.tokens, found.window, found.believed) == (tokens, window, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "prompt"),
+    [
+        ("prompt is too long: 210000 tokens > 200000 maximum", 210_000),
+        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 190_000),
+        ("maximum context length is 4097 tokens, however you requested 5000 tokens (4000 in the messages)", 0),
+        ("This model's maximum context length is 8192 tokens.", 0),
+    ],
+)
+def test_what_the_provider_counted_of_the_prompt_is_told_where_it_says_so(message: str, prompt: int):
+    found = recognise(error(message), our_tokens=1_000_000, window=1_000_000)
+    assert found is not None and found.prompt_tokens == prompt
 
 
 @pytest.mark.parametrize(
@@ -98,8 +114,8 @@ def test_other_errors_are_not_taken_for_it(found: ModelError):
 @pytest.mark.line("B13")
 def test_a_stated_window_is_believed_when_we_count_half_of_it():
     found = error("prompt is too long: 19474 tokens > 10000 maximum")
-    assert recognise(found, our_tokens=5000, window=200_000) == Overflow(19_474, 10_000, True)
-    assert recognise(found, our_tokens=4999, window=200_000) == Overflow(19_474, 10_000, False)
+    assert recognise(found, our_tokens=5000, window=200_000) == Overflow(19_474, 10_000, True, 19_474)
+    assert recognise(found, our_tokens=4999, window=200_000) == Overflow(19_474, 10_000, False, 19_474)
 
 
 TOO_LONG_AN_ANSWER = (

@@ -1,8 +1,12 @@
 import pytest
 
-from roo_tui.context.history.undo import newest_switchable, redo_marker, undo_marker
+from roo_tui.context.history.effective import effective_history
+from roo_tui.context.history.log import appended
+from roo_tui.context.history.undo import newest_switchable, redo_act, redo_marker, undo_act, undo_marker
+from roo_tui.domain.blocks import Text
+from roo_tui.domain.entries import Body, Entry
 from roo_tui.domain.errors import CommandRefused
-from roo_tui.domain.markers import Toggle, Truncation
+from roo_tui.domain.markers import Condense, Mask, MaskItem, Toggle, Truncation
 from tests.support.histories import History
 
 
@@ -66,3 +70,23 @@ def test_toggles_of_what_is_no_marker_change_nothing(talk: History):
     talk.add(Toggle(99, on=False))
     assert talk.texts() == list("abcdef")
     assert newest_switchable(talk.path, on=True) is None
+
+
+def test_markers_that_were_appended_together_are_undone_and_redone_together(talk: History):
+    talk.condense()
+    before = talk.texts()
+    path = list(talk.path)
+    both: tuple[Body, ...] = (Mask((MaskItem(4, 0, "text", 0, 4, "…"),)), Condense((4, 5), (Text("both"),)))
+    for number, body in enumerate(both, 1):
+        path.append(Entry(90 + number, path[-1].id, 777, body))
+    undone = undo_act(path)
+    assert [toggle.marker_id for toggle in undone] == [92, 91]
+    after = appended(path, *undone)
+    assert [message.blocks for message in effective_history(after)] == [
+        message.blocks for message in effective_history(talk.path)
+    ]
+    assert before == talk.texts()
+    assert [toggle.marker_id for toggle in redo_act(after)] == [91, 92]
+    assert [toggle.marker_id for toggle in undo_act(path, 91)] == [92, 91], "by either of its rows"
+    with pytest.raises(CommandRefused, match="already undone"):
+        undo_act(after, 92)

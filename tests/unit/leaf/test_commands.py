@@ -38,6 +38,7 @@ def test_every_command_can_be_reached_and_explains_itself() -> None:
         assert entry.title
         assert entry.help
         assert not entry.help.endswith(".")
+        assert not entry.notice or entry.notice.endswith(".")
 
 
 def test_condense_is_where_people_look_for_it() -> None:

@@ -1,4 +1,3 @@
-import ast
 import re
 from pathlib import Path
 
@@ -6,8 +5,6 @@ import pytest
 
 from roo_tui import prompt_files
 
-PACKAGE = Path(prompt_files.__file__).parent
-PAGE = prompt_files.folder() / "README.md"
 TEXT = """\
 
 Hello {{name}}, {{ not }} {one}: {{name}}.
@@ -105,43 +102,3 @@ def test_every_prompt_can_be_rendered(name: str) -> None:
     assert "{{" not in words
     # A section whose name is not written as names are would be part of the text before it.
     assert not re.search(r"^##\s*[a-z]\S*\s*$", words, re.MULTILINE)
-
-
-def test_the_page_for_people_tells_who_renders_each_file_and_with_what() -> None:
-    found = re.findall(
-        r"^\| `([\w/]+\.md)` \| (.+) \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    told = {file: (renderers, placeholders) for file, _, renderers, placeholders in found}
-    assert told == expected_rows()
-    assert all(len(about) > 10 for _, about, _, _ in found)
-
-
-def expected_rows() -> dict[str, tuple[str, str]]:
-    """Return for each file the modules that name one of its prompts, and its placeholders, as the page has them."""
-    files: dict[str, set[str]] = {}
-    for name in prompt_files.names():
-        file = name if (PAGE.parent / f"{name}.md").is_file() else name.rpartition("/")[0]
-        files.setdefault(file, set()).add(name)
-    modules = {path: texts_in(path) for path in sorted(PACKAGE.rglob("*.py"))}
-    rows = {}
-    for file, prompts in sorted(files.items()):
-        renderers = [
-            path.relative_to(PACKAGE).as_posix()
-            for path, texts in modules.items()
-            if any(re.fullmatch(text, prompt) for text in texts for prompt in prompts)
-        ]
-        placeholders = sorted({value for prompt in prompts for value in prompt_files.placeholders(prompt)})
-        rows[f"{file}.md"] = (", ".join(f"`{path}`" for path in renderers), ", ".join(placeholders) or "–")
-    return rows
-
-
-def texts_in(path: Path) -> set[str]:
-    """Return patterns for the strings of a module that may name a prompt; a `{…}` stands for any part of a name."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"\w+(/\w+)+", node.value):
-            found.add(re.escape(node.value))
-        elif isinstance(node, ast.JoinedStr) and re.match(r"f.\w+/", ast.unparse(node)):
-            parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[^/]+" for part in node.values)
-            found.add("".join(parts))
-    return found

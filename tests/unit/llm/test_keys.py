@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roo_tui.domain.errors import MissingKey
-from roo_tui.llm.keys import find_key
+from roo_tui.llm.keys import find_key, needs_key
 
 
 def key_file(tmp_path: Path, text: str, mode: int = 0o600) -> Path:
@@ -28,6 +28,8 @@ def test_no_key_anywhere_is_an_empty_one(tmp_path: Path) -> None:
 
 def test_a_provider_without_keys_never_looks_into_the_file(tmp_path: Path) -> None:
     assert find_key("demo", environ={}, file=key_file(tmp_path, "not toml")) == ""
+    assert needs_key("anthropic")
+    assert not needs_key("demo")
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])

@@ -84,7 +84,7 @@ def test_profiles_are_read_and_one_is_chosen(file: Path) -> None:
         ("context.threshold_percent = 1", "context.threshold_percent", 5, "from 5 to 100 or auto; 5 is used"),
         ("context.threshold_percent = true", "context.threshold_percent", 100, "is true, but must be a whole number"),
         ("context.threshold_percent = 80.5", "context.threshold_percent", 100, "a whole number"),
-        ("context.fallback = 'panic'", "context.fallback", "truncation", "must be outline, truncation or error"),
+        ("context.fallback = 'panic'", "context.fallback", "outline", "must be outline, truncation or error"),
         ("approvals.edit = 'never'", "approvals.edit", "ask", "must be allow, ask or deny"),
         ("approvals.allowed_commands = 'ls'", "approvals.allowed_commands", (), "must be a list of texts"),
         (

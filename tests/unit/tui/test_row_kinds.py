@@ -1,6 +1,6 @@
 """Every kind of row is in the table, and every key in a row's title does something."""
 
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 
@@ -20,7 +20,9 @@ from roo_tui.domain.views import (
 )
 from roo_tui.headless.output import reduction_line
 from roo_tui.tui.screens.chat.commands import ROW_ACTIONS
+from roo_tui.tui.widgets import rows
 from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, copy_text, gap_between, kind_of
+from roo_tui.tui.widgets.rows.notes import FailureKind
 
 CONDENSED = ReductionRow("condense", True, 100, 10, 0.5, "manual", "native", 3, "the summary", receipt=("a.py",))
 TRUNCATED = ReductionRow("truncation", True, 100, 10, None, "manual", "", 3)
@@ -65,6 +67,14 @@ def test_every_action_is_offered_by_some_row() -> None:
     titles = [kind_of(body).view(body, False, "").title for body in (*ROWS, undone, FailureRow("Failed", "Why."))]
     offered = {hint.action for title in titles if title is not None for hint in title.hints}
     assert offered == set(ROW_ACTIONS)
+
+
+def test_calls_that_show_a_kind_of_view_may_have_a_row_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = FailureKind()
+    monkeypatch.setitem(cast(dict[type, object], rows._KINDS), TodoView, own)
+    todos, other = (ToolRow("1", "todos", "", "done", view=view) for view in (TodoView(), TextView("text")))
+    assert kind_of(todos) is own
+    assert kind_of(other) is kind_of(ToolRow("1", "todos", "", "running")) is not own
 
 
 def test_blank_lines_stand_around_what_is_spoken() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import roo_tui.tui
+from roo_tui.commands import COMMANDS
 from roo_tui.tui import strings
 
 FOLDER = Path(roo_tui.tui.__file__).parent
@@ -75,12 +76,18 @@ def test_every_text_is_shown_somewhere(name: str) -> None:
     assert re.search(rf"strings\.{name}\b", SOURCES)
 
 
+def test_every_notice_of_a_command_is_shown_and_every_one_that_is_shown_says_something() -> None:
+    shown = set(re.findall(r'notice_of\("(\w+)"\)', SOURCES))
+    assert shown == {command.id for command in COMMANDS if command.notice}
+
+
 def texts() -> Iterator[str]:
     for name in NAMES:
         value = getattr(strings, name)
         parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
         for part in parts:
             yield from part if isinstance(part, tuple) else (part,)
+    yield from (command.notice for command in COMMANDS)
 
 
 def test_keys_are_written_alike() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.ids import parse_entry_ref
 from roo_tui.engine_api import EngineApi
 from roo_tui.tui import strings
@@ -49,7 +50,7 @@ HANDLERS: Mapping[str, Handler] = {
     "redo": _opening(dialogs.redo),
     "rewind": _opening(dialogs.rewind),
     "interrupt": interrupt,
-    "new_task": lambda chat, _: chat.do(lambda engine: engine.new_task(), strings.NEW_TASK),
+    "new_task": lambda chat, _: chat.do(lambda engine: engine.new_task(), notice_of("new_task")),
     "tasks": _opening(dialogs.choose_task),
     "find": _opening(dialogs.find),
     "expand_all": lambda chat, _: chat.fold_rows(expanded=True),

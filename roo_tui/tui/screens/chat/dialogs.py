@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from roo_tui.commands import notice_of
 from roo_tui.domain.errors import RooError, WouldOverwrite
 from roo_tui.engine_api import EngineApi, SettingsChanges, SettingsView
 from roo_tui.prompt_files import render
@@ -108,7 +109,7 @@ async def rewind(chat: ChatPort, _: str) -> None:
         await engine.rewind(
             choice.entry_id, conversation=choice.conversation, files=choice.files, overwrite=choice.overwrite
         )
-        chat.tell(strings.REWOUND)
+        chat.tell(notice_of("rewind"))
 
 
 async def undo(chat: ChatPort, _: str) -> None:
@@ -207,7 +208,7 @@ async def edit_settings(chat: ChatPort, _: str) -> None:
     await engine.change_settings(changes)
     if theme := changes.get("appearance.theme"):
         chat.show_theme(str(theme))
-    chat.tell(strings.SETTINGS_SAVED)
+    chat.tell(notice_of("settings"))
 
 
 async def show_help(chat: ChatPort, _: str) -> None:

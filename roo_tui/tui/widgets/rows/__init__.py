@@ -1,6 +1,7 @@
 """Rows of the transcript. Each kind is one object; `_KINDS` is the table of all of them.
 
-To add a kind: write its `RowKind` beside the others and add its line to the table.
+To add a kind: write its `RowKind` beside the others and add its line to the table, for a kind of row or for the calls
+that show a kind of view.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from roo_tui.domain.views import (
     RowBody,
     ThinkingRow,
     ToolRow,
+    ToolView,
     UserRow,
 )
 from roo_tui.tui.widgets.rows.messages import AnswerKind, ThinkingKind, UserKind
@@ -26,7 +28,7 @@ __all__ = ["AnyBody", "FoldedRow", "RowView", "StatusRow", "copy_text", "gap_bet
 
 AnyBody = RowBody | FoldedRow | StatusRow
 
-_KINDS: Mapping[type[AnyBody], RowKind[Any]] = {
+_KINDS: Mapping[type[AnyBody | ToolView], RowKind[Any]] = {
     UserRow: UserKind(),
     AnswerRow: AnswerKind(),
     ThinkingRow: ThinkingKind(),
@@ -40,7 +42,9 @@ _KINDS: Mapping[type[AnyBody], RowKind[Any]] = {
 
 
 def kind_of(body: AnyBody) -> RowKind[Any]:
-    """Return the `RowKind` of a row."""
+    """Return the `RowKind` of a row; for a call, that of its view if there is one."""
+    if isinstance(body, ToolRow) and body.view is not None and (kind := _KINDS.get(type(body.view))):
+        return kind
     return _KINDS[type(body)]
 
 

@@ -116,7 +116,7 @@ def test_a_broken_plugin_is_left_out_and_named():
     registry = built_in()
     extensions, problems = load_plugins(registry, found=found)
     assert extensions == Extensions()
-    assert [strategy.id for strategy in registry.all()] == ["native", "smart", "lossless", "truncation"]
+    assert [strategy.id for strategy in registry.all()] == [strategy.id for strategy in built_in().all()]
     text = "\n".join(problems)
     assert "“gone” (roo_tui.listeners)" in text
     assert "out of order" in text

@@ -32,6 +32,7 @@ from tests.support.histories import History
 from tests.support.reductions import inputs, services_for, summariser
 from tests.support.scripted_model import hang
 
+BUILT_IN = ("native", "smart", "lossless", "truncation")
 PATH = mixed(7)
 
 
@@ -66,10 +67,12 @@ class Fixed:
 
 def test_the_registry_lists_finds_and_adds():
     registry = built_in()
-    assert [strategy.id for strategy in registry.all()] == ["native", "smart", "lossless", "truncation"]
+    names = [strategy.id for strategy in registry.all()]
+    assert [name for name in names if name in BUILT_IN] == [*BUILT_IN]
     registry.get("smart").enabled = False
-    assert [strategy.id for strategy in registry.enabled()] == ["native", "lossless", "truncation"]
-    with pytest.raises(CommandRefused, match=r"“smart” is switched off\. Choose one of: native, lossless, truncation"):
+    names.remove("smart")
+    assert [strategy.id for strategy in registry.enabled()] == names
+    with pytest.raises(CommandRefused, match=rf"“smart” is switched off\. Choose one of: {', '.join(names)}"):
         registry.get("smart")
     registry.register(Fixed())
     assert registry.all()[0].id == "fixed"
@@ -227,7 +230,7 @@ async def test_a_validator_refuses_or_remarks(counter: TokenCounter):
 async def test_a_plan_tells_what_would_come_and_asks_nothing(counter: TokenCounter):
     runner = Runner(built_in())
     now = inputs(PATH, counter)
-    for way in ("native", "smart", "lossless", "truncation"):
+    for way in BUILT_IN:
         shown = (await runner.prepare(now, StrategyOptions(counter), way)).plan.preview
         assert shown.tokens_after < shown.tokens_before == now.context_tokens
         assert (shown.model_calls > 0) == (way == "native")
@@ -319,7 +322,7 @@ async def test_a_history_of_one_message_is_refused_by_every_strategy(counter: To
     history = History()
     history.user("only this")
     assert effective_history(history.path)[0].blocks == (Text("only this"),)
-    for way in ("native", "smart", "lossless", "truncation"):
+    for way in BUILT_IN:
         with pytest.raises(CondenseRefused):
             await Runner(built_in()).run(
                 inputs(history.path, counter), services_for(summariser(), counter), StrategyOptions(counter), way
