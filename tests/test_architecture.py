@@ -15,7 +15,7 @@ from roo_tui import prompt_files
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "roo_tui").rglob("*.py"))
-HEAVY = {"textual", "rich", "anthropic", "openai", "tiktoken", "tree_sitter", "tree_sitter_language_pack"}
+HEAVY = {"textual", "rich", "anthropic", "openai", "tiktoken", "tree_sitter", "tree_sitter_language_pack", "PIL"}
 
 
 def modules_after(statement: str) -> set[str]:

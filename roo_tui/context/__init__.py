@@ -10,6 +10,7 @@ from roo_tui.context.history import Log, effective_history, repair
 from roo_tui.context.ladder import native, reduce
 from roo_tui.context.options import ContextOptions
 from roo_tui.context.reduction_input import Digests, Fold, ReductionInput, ReductionServices, Summariser, failed
+from roo_tui.context.refused_content import hide_refused
 from roo_tui.context.sliding_window import slide_window
 from roo_tui.context.window import Limits, TokenCounter, decide, limits
 
@@ -27,6 +28,7 @@ __all__ = [
     "decide",
     "effective_history",
     "failed",
+    "hide_refused",
     "limits",
     "native",
     "overhead_objection",

@@ -9,6 +9,8 @@
 The last two run only above the allowed tokens or after the provider refused the request as too long, and only if the
 fallback setting allows it. A condense that is merely due and fails ends there and leaves the history unchanged. Each
 rung that lowers the raw count adds a body, and the caller appends the bodies in order.
+
+What a provider refuses for another reason than its length has a rung of its own, `refused_content`.
 """
 
 import asyncio

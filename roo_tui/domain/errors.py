@@ -5,7 +5,17 @@ from typing import Literal
 from roo_tui.domain.markers import CondenseFailed
 
 PathProblem = Literal[
-    "bad_path", "ignored", "missing", "folder", "not_a_folder", "special", "binary", "too_large", "not_utf8", "failed"
+    "bad_path",
+    "ignored",
+    "missing",
+    "folder",
+    "not_a_folder",
+    "special",
+    "binary",
+    "bad_image",
+    "too_large",
+    "not_utf8",
+    "failed",
 ]
 
 _PATH_SENTENCES: dict[PathProblem, str] = {
@@ -16,6 +26,7 @@ _PATH_SENTENCES: dict[PathProblem, str] = {
     "not_a_folder": "{path} is not a folder.",
     "special": "{path} is not a regular file.",
     "binary": "{path} is a binary file ({detail}).",
+    "bad_image": "{path} cannot be shown to the model: {detail}.",
     "too_large": "{path} is too large to read in full ({detail}).",
     "not_utf8": "{path} is not UTF-8 ({detail}). Convert it before editing.",
     "failed": "{path} cannot be used: {detail}.",

@@ -103,13 +103,14 @@ class MaskItem:
     """Replaces one stretch of one block with a one-line placeholder.
 
     `part` names the string: a tool result's text, a string in a call's input (`field`), or a text block. `start` and
-    `end` are character offsets in that string. `target` is the entry that has the content; the mask has no effect while
-    the target is not visible. None means that only recall finds the content.
+    `end` are character offsets in that string; an image in a result counts as `[Image]`. `block` is a whole block that
+    has no such string; its offsets mean nothing. `target` is the entry that has the content; the mask has no effect
+    while the target is not visible. None means that only recall finds the content.
     """
 
     entry_id: EntryId
     block: int
-    part: Literal["result", "input", "text"]
+    part: Literal["result", "input", "text", "block"]
     start: int
     end: int
     placeholder: str
@@ -119,12 +120,28 @@ class MaskItem:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Replaces single contents with placeholders and hides no message."""
+    """Replaces single contents with placeholders and hides no message.
+
+    `refused` says that it hides what the provider did not accept; `reason` is then what the provider said.
+    """
 
     items: tuple[MaskItem, ...]
     figures: Reduction = field(default_factory=Reduction)
+    refused: Literal["", "pictures", "content"] = ""
+    reason: str = ""
     kind: Literal["mask"] = "mask"
     title: ClassVar[str] = "Duplicates hidden"
+
+    @property
+    def heading(self) -> str:
+        """Return the title of this mask, by what it hides."""
+        match self.refused:
+            case "pictures":
+                return "Pictures hidden"
+            case "content":
+                return "Refused content hidden"
+            case _:
+                return self.title
 
     @property
     def hides(self) -> tuple[EntryId, ...]:

@@ -123,7 +123,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class ReductionRow:
-    """`Context condensed`, `Context truncated` or `Duplicates hidden`.
+    """A reduction, such as `Context condensed`. An empty `title` is that of its kind.
 
     `summary` is Markdown (condense only), `analysis` its folded reasoning, `details` holds (label, value) pairs.
     `covered_by` is the entry of the later marker that must be undone first, None if there is none.
@@ -142,6 +142,7 @@ class ReductionRow:
     receipt: tuple[str, ...] = ()
     details: tuple[tuple[str, str], ...] = ()
     covered_by: EntryId | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

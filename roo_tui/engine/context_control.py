@@ -17,12 +17,13 @@ from roo_tui.context import (
     ReductionInput,
     ReductionServices,
     failed,
+    hide_refused,
     overhead_objection,
     reduce,
     slide_window,
 )
 from roo_tui.context.condense import receipt_block
-from roo_tui.context.window import Decision, Overflow, decide, notice_at, recognise
+from roo_tui.context.window import Decision, Overflow, RefusedContent, decide, notice_at, recognise
 from roo_tui.domain.entries import Body, Noted, UserMessage
 from roo_tui.domain.errors import (
     CommandRefused,
@@ -182,6 +183,14 @@ class ContextControl:
         await self._reduce("forced", tools)
         if self._gauge.tokens >= before:
             raise ContextFull(self._full_text())
+
+    async def hide_refused(self, refused: RefusedContent, request: Request) -> bool:
+        """Hide the content for which the provider refused a request; return whether anything was hidden."""
+        given = await self.reduction_input("forced", request.tools)
+        marker = await asyncio.to_thread(hide_refused, given, request.messages, refused, self._runtime.counter)
+        if marker is not None:
+            await self._apply((marker,))
+        return marker is not None
 
     async def condense(self, request: CondenseRequest, tools: tuple[ToolSpec, ...]) -> None:
         """Run a condense that the user requested."""

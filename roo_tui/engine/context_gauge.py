@@ -220,16 +220,6 @@ class ContextGauge:
     def _said_by_provider(self) -> ModelLimits:
         return self._runtime.learned.limits_of(self._runtime.settings.active, self._runtime.model.info)
 
-    def ends_with_assistant(self) -> bool:
-        """Return whether the effective history ends with an answer of the model."""
-        for entry in reversed(self._task.log.path()):
-            match entry.body:
-                case AssistantMessage(blocks=blocks) if blocks:
-                    return True
-                case UserMessage() | Condense():
-                    return False
-        return False
-
 
 def _near_text(used: int, trigger: int) -> str:
     """Return the notice that a condense is near, or due."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roo_tui import paths
 from roo_tui import settings as settings_room
-from roo_tui.context.history import Log, pin
+from roo_tui.context.history import Log, effective_history, pin
 from roo_tui.context.window import Calibration, TokenCounter
 from roo_tui.domain.entries import Entry
 from roo_tui.domain.errors import CommandRefused, Interrupted, RooError, SettingsError
@@ -176,7 +176,8 @@ class Engine:
     async def submit(self, message: str) -> None:
         """Send a user message, or queue it while a turn is running or others are queued; return once it is on disk.
 
-        A blank message sends what is queued, or sends a failed request again. Queued messages are sent in their order.
+        A blank message sends what is queued, or sends a failed request again; if there is neither, nothing happens.
+        Queued messages are sent in their order.
 
         Raises:
             RooError: the message could not be stored, or was interrupted before that; nothing was sent.
@@ -192,6 +193,8 @@ class Engine:
                 self._jobs.start(run_turns(self._runtime, session, "", lambda _: None))
             return
         if self.busy:
+            return
+        if not message.strip() and not session.task.queue and not effective_history(session.task.log.path()):
             return
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         job = self._jobs.start(self._turns(session, message, stored))

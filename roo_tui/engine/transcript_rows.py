@@ -206,6 +206,7 @@ class TranscriptRows:
             receipt=receipt,
             details=_details(figures, marker),
             covered_by=covering(self._path, entry_id),
+            title=marker.heading if isinstance(marker, Mask) else marker.title,
         )
 
 
@@ -278,7 +279,7 @@ def _details(figures: Reduction, marker: Marker) -> tuple[tuple[str, str], ...]:
             ("Duration", f"{figures.duration_s:.1f} s"),
             ("Kept with the summary", plural(len(extras), "block") if extras else "nothing"),
         ]
-    if isinstance(marker, Truncation) and marker.reason:
+    if isinstance(marker, Truncation | Mask) and marker.reason:
         pairs.append(("Reason", marker.reason))
     pairs += [("Remark", remark) for remark in figures.remarks]
     return tuple((label, value) for label, value in pairs if value)

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Literal
 
 from roo_tui import paths
-from roo_tui.context.window import recognise, stated_output_limit
+from roo_tui.context.window import Overflow, recognise, refused_content, stated_output_limit
 from roo_tui.domain.blocks import Text, tool_uses
 from roo_tui.domain.entries import AssistantMessage, Entry, Noted, UserMessage
 from roo_tui.domain.errors import ContextFull, Interrupted, ModelError, RooError, StoreError
 from roo_tui.domain.events import Notice, TurnEnded, TurnStarted
 from roo_tui.domain.ids import new_id
+from roo_tui.domain.requests import Request, ToolSpec
 from roo_tui.engine.environment import environment_details
 from roo_tui.engine.request import ModelCall, build_request
 from roo_tui.engine.runtime import Runtime
@@ -24,6 +25,10 @@ from roo_tui.prompt_files import render
 from roo_tui.tools.registry import specs
 
 MAX_FORCED_REDUCTIONS = 3
+MAX_HIDDEN_BLOCKS = 3
+MAX_UNFINISHED = 5
+UNFINISHED = frozenset({"model_context_window_exceeded", "pause_turn"})
+"""The stop reasons of an answer that is to be continued in the same turn."""
 
 
 class Turn:
@@ -44,6 +49,7 @@ class Turn:
             ModelError: the provider refused or failed for good.
             ContextFull: the request cannot be made to fit.
         """
+        unfinished = 0
         while True:
             entry = await self._ask()
             answer = entry.body
@@ -52,25 +58,49 @@ class Turn:
             calls = tool_uses(answer.blocks)
             finished = not calls or await self._calls.run_all(calls)
             await self._gauge.refresh()
-            if finished:
+            if not calls and answer.stop_reason in UNFINISHED:
+                unfinished += 1
+                await self._make_way(answer.stop_reason, unfinished)
+            elif finished:
                 return
+
+    async def _make_way(self, stop_reason: str, times: int) -> None:
+        """Prepare for the rest of an answer that the provider ended before the model did.
+
+        Raises:
+            ModelError: this happened too often in this turn.
+            ContextFull: the window is full and nothing could be freed.
+        """
+        if times > MAX_UNFINISHED:
+            raise ModelError(
+                f"The provider ended the answer early {times} times. Send a message to go on.", code=stop_reason
+            )
+        if stop_reason == "model_context_window_exceeded":
+            await self._context.force(Overflow(0, 0, believed=True), 0, specs())
 
     async def _ask(self) -> Entry:
         """Return the model's answer; reduce the context first where that is due."""
         tools = specs()
-        forced = 0
+        forced = blocks_hidden = 0
         while True:
             await self._context.before_request(tools)
-            await self._end_with_user()
-            limits = self._gauge.limits()
-            request = await asyncio.to_thread(build_request, self._task, self._runtime, tools, limits.reserved)
+            request = await self._next_request(tools)
             raw = await asyncio.to_thread(self._runtime.counter.count_request, request.system, tools, request.messages)
             try:
                 entry = await ModelCall(self._runtime, self._task, self._turn_id).run(request, forced + 1)
             except ModelError as error:
                 if self._gauge.learn_output_limit(stated_output_limit(error)):
                     continue
-                overflow = recognise(error, self._gauge.tokens, limits.window)
+                refused = refused_content(error)
+                # Hiding pictures comes to an end when none is left; single blocks could be the whole conversation.
+                blocks_hidden += refused is not None and refused.what == "block"
+                if (
+                    refused
+                    and blocks_hidden <= MAX_HIDDEN_BLOCKS
+                    and await self._context.hide_refused(refused, request)
+                ):
+                    continue
+                overflow = recognise(error, self._gauge.tokens, self._gauge.limits().window)
                 if overflow is None or not overflow.believed or forced == MAX_FORCED_REDUCTIONS:
                     raise
                 forced += 1
@@ -81,10 +111,18 @@ class Turn:
             self._context.answered(request)
             return entry
 
-    async def _end_with_user(self) -> None:
-        """Append a user message if the history ends with an answer, as it does after an interrupted one."""
-        if self._gauge.ends_with_assistant():
-            await self._task.record(UserMessage((Text(render("replies/continue").strip()),), source="engine"))
+    async def _next_request(self, tools: tuple[ToolSpec, ...]) -> Request:
+        """Return the next request. If it ended with an answer, a user message is appended to the log first.
+
+        Models refuse to go on with an answer of their own. The history ends with one after an interrupted answer, for
+        example, or after the undo of a condense that hid the user's last message.
+        """
+        reserved = self._gauge.limits().reserved
+        request = await asyncio.to_thread(build_request, self._task, self._runtime, tools, reserved)
+        if request.messages and request.messages[-1].role == "user":
+            return request
+        await self._task.record(UserMessage((Text(render("replies/continue").strip()),), source="engine"))
+        return await asyncio.to_thread(build_request, self._task, self._runtime, tools, reserved)
 
     async def _remark_on(self, answer: AssistantMessage) -> None:
         match answer.stop_reason:

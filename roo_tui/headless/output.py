@@ -182,4 +182,4 @@ def reduction_line(body: ReductionRow) -> str:
     """Return a reduction as one line: `Context condensed  148,210 → 9,874 tokens  $0.08`."""
     tokens = f"{body.tokens_before:,} → {body.tokens_after:,} tokens"
     cost = "" if body.cost_usd is None else f"${body.cost_usd:.2f}"
-    return "  ".join(filter(None, (REDUCTIONS[body.kind].title, tokens, cost)))
+    return "  ".join(filter(None, (body.title or REDUCTIONS[body.kind].title, tokens, cost)))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from roo_tui.domain.blocks import Image, Text
+from roo_tui.domain.blocks import Text
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.errors import PathRefused
 from roo_tui.domain.views import FileView, TextView
@@ -14,7 +14,7 @@ from roo_tui.prompt_files import render
 from roo_tui.tools.access import locate, outside_concerns, refusal, refused_outcome
 from roo_tui.tools.arguments import ToolArguments
 from roo_tui.tools.base import CallFailure, CallPlan, Effect, Outcome, ToolContext
-from roo_tui.tools.images import IMAGE_LIMIT, image_of
+from roo_tui.tools.images import FittedImage, ImageRefused, fitted_image
 from roo_tui.workspace import text_files
 from roo_tui.workspace.files import Location
 from roo_tui.workspace.text_files import TextFile
@@ -63,9 +63,12 @@ class ReadFile:
 
 def _read(context: ToolContext, location: Location, arguments: ReadFileArguments) -> Outcome:
     data, mode = context.workspace.read_bytes(location)
-    image = image_of(data)
-    if image is not None:
-        return _image(location, image, len(data))
+    try:
+        fitted = fitted_image(data)
+    except ImageRefused as error:
+        raise PathRefused("bad_image", location.shown, str(error)) from error
+    if fitted is not None:
+        return _image(location, fitted)
     if text_files.is_binary(data):
         raise PathRefused("binary", location.shown, f"{len(data):,} bytes")
     file = text_files.decode(data, mode)
@@ -73,12 +76,24 @@ def _read(context: ToolContext, location: Location, arguments: ReadFileArguments
     return _lines(location, file, arguments)
 
 
-def _image(location: Location, image: Image, size: int) -> Outcome:
-    if size > IMAGE_LIMIT:
-        raise PathRefused("binary", location.shown, f"{image.media_type}, {size:,} bytes")
-    reply = render("tools/read_file/image", path=location.shown, type=image.media_type)
-    facts = CallFacts("read", location.shown, full_content=True)
-    return Outcome((Text(reply), image), TextView(reply), facts, detail=f"{image.width}×{image.height}")
+def _image(location: Location, fitted: FittedImage) -> Outcome:
+    reply = render("tools/read_file/image", path=location.shown, type=fitted.media_type)
+    image = fitted.image
+    detail = before = f"{fitted.width}×{fitted.height}"
+    remarks = []
+    if fitted.frames > 1:
+        detail += f", first of {fitted.frames} frames"
+        remarks.append(render("tools/read_file/image_first_frame", count=fitted.frames))
+    if fitted.is_scaled:
+        after = f"{image.width}×{image.height}"
+        detail += f", scaled to {after}"
+        remarks.append(render("tools/read_file/image_scaled", before=before, after=after))
+    elif fitted.is_converted and fitted.frames == 1:
+        detail += ", converted"
+        remarks.append(render("tools/read_file/image_converted", type=image.media_type))
+    reply = "\n".join((reply, *remarks))
+    facts = CallFacts("read", location.shown, full_content=not remarks)
+    return Outcome((Text(reply), image), TextView(reply), facts, detail=detail)
 
 
 def _lines(location: Location, file: TextFile, arguments: ReadFileArguments) -> Outcome:

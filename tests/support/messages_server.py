@@ -4,7 +4,8 @@
         ...  # point a client at server.url
         assert server.requests[0].body["model"] == "claude-sonnet-5-5"
 
-One step answers one `POST /v1/messages`. Counting (`/v1/messages/count_tokens`) takes no step.
+One step answers one `POST /v1/messages`; a request with a picture that the API does not accept is refused and takes no
+step. Counting (`/v1/messages/count_tokens`) takes none either.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal
+
+from tests.support.picture_rules import objection
 
 Json = dict[str, Any]
 
@@ -51,6 +54,7 @@ class SeenRequest:
     path: str
     headers: dict[str, str]
     body: Json
+    size: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)
     abandoned: bool = False
 
@@ -134,13 +138,15 @@ def refusal(
 class MessagesServer:
     """Answers with one step after the other; when there are none left, with `otherwise` (by default a 400 saying so).
 
-    `counts` is what counting returns; None answers it with 404. `connections` is how many were opened.
+    `counts` is what counting returns; None answers it with 404. `connections` is how many were opened,
+    `refused` what was said of pictures.
     """
 
     def __init__(self, steps: Iterable[Step] = (), *, otherwise: Step | None = None, counts: int | None = None) -> None:
         self.steps = list(steps)
         self.requests: list[SeenRequest] = []
         self.counted: list[SeenRequest] = []
+        self.refused: list[str] = []
         self.connections = 0
         self.url = ""
         self._otherwise = otherwise or refusal(400, message="The script has no step left.")
@@ -187,7 +193,12 @@ class MessagesServer:
             _send_json(writer, 404 if self._counts is None else 200, {"input_tokens": self._counts})
             return True
         self.requests.append(request)
-        step = self.steps.pop(0) if self.steps else self._otherwise
+        if refused := objection(request.body, request.size):
+            status, message = refused
+            self.refused.append(message)
+            step: Step = refusal(status, "request_too_large" if status == 413 else "", message)
+        else:
+            step = self.steps.pop(0) if self.steps else self._otherwise
         given = step(request) if callable(step) else step
         if isinstance(given, Refusal):
             _send_json(writer, given.status, given.body, given.headers)
@@ -221,7 +232,7 @@ async def _read(reader: asyncio.StreamReader) -> SeenRequest:
     path = head[0].split(" ")[1]
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return SeenRequest(path, headers, json.loads(body) if body else {})
+    return SeenRequest(path, headers, json.loads(body) if body else {}, len(body))
 
 
 async def _stream(

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from roo_tui.context.history.as_text import without_pictures
 from roo_tui.context.reduction_input import ReductionInput, ReductionServices, failed
+from roo_tui.context.window.overflow import refused_content
 from roo_tui.domain.blocks import Block, Text, ToolUse
 from roo_tui.domain.errors import CondenseError, ModelError
 from roo_tui.domain.requests import BlockClosed, BlockDelta, Finished, Request, Started
@@ -20,6 +22,10 @@ SECTIONS = (
     "Current work",
     "Optional next step",
 )
+
+
+# The model did not end these answers itself.
+_CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,29 @@ async def ask(
 ) -> SummaryAnswer:
     """Return one answer. Every attempt is charged, even after a cancel.
 
-    With `calls_allowed`, an answer that calls tools is returned, and the caller must handle it.
+    If the provider refuses the request for a picture or its bytes, it is asked again without pictures. With
+    `calls_allowed`, an answer that calls tools is returned, and the caller must handle it.
 
     Raises:
         CondenseError: the model failed, refused, answered nothing, or (unless allowed) called a tool.
     """
+    try:
+        try:
+            return await _ask_once(request, given, services, calls_allowed)
+        except ModelError as error:
+            plain = without_pictures(request.messages)
+            if refused_content(error) is None or plain == request.messages:
+                raise
+            return await _ask_once(replace(request, messages=plain), given, services, calls_allowed)
+    except ModelError as error:
+        raise CondenseError(
+            failed(given, services, str(error), status=error.status, code=error.code, body=error.body)
+        ) from error
+
+
+async def _ask_once(
+    request: Request, given: ReductionInput, services: ReductionServices, calls_allowed: bool
+) -> SummaryAnswer:
     usage: Usage | None = None
     streamed: list[str] = []
     closed: list[Block] = []
@@ -76,23 +100,17 @@ async def ask(
                     usage, finished, stop_reason = event.usage, True, event.stop_reason
                 case _:
                     pass
-    except ModelError as error:
-        charge()
-        usage = None
-        raise CondenseError(
-            failed(given, services, str(error), status=error.status, code=error.code, body=error.body)
-        ) from error
     finally:
         charge()
     text = "".join(block.text for block in closed if isinstance(block, Text)).strip()
-    answer = SummaryAnswer(text, stop_reason == "max_tokens", tuple(closed))
+    answer = SummaryAnswer(text, stop_reason in _CUT, tuple(closed))
     if problem := _problem(answer, calls_allowed, finished, stop_reason):
         raise CondenseError(failed(given, services, problem, body=text))
     return answer
 
 
 def _problem(answer: SummaryAnswer, calls_allowed: bool, finished: bool, stop_reason: str) -> str:
-    if not finished:
+    if not finished or stop_reason == "pause_turn":
         return "The model's answer was incomplete. Condense again, or choose another model."
     if answer.called:
         if calls_allowed:

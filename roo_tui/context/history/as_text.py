@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from roo_tui.context.history.effective import Visible
-from roo_tui.domain.blocks import Block, Image, Opaque, Text, Thinking, ToolResult, ToolUse, result_text
+from roo_tui.domain.blocks import Block, Image, Message, Opaque, Text, Thinking, ToolResult, ToolUse, result_text
 from roo_tui.prompt_files import render
 
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning"})
@@ -19,6 +20,23 @@ def as_text(messages: Sequence[Visible], images: bool) -> list[Visible]:
         for message in messages
         if (blocks := tuple(_as_text(message.blocks, images)))
     ]
+
+
+def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages with `[Image]` in place of each image, and `[Document]` in place of each document."""
+    return tuple(Message(message.role, tuple(map(_without_pictures, message.blocks))) for message in messages)
+
+
+def _without_pictures(block: Block) -> Block:
+    match block:
+        case Image():
+            return Text("[Image]")
+        case ToolResult(content=tuple()):
+            return replace(block, content=result_text(block))
+        case Opaque(payload={"type": "document"}):
+            return Text("[Document]")
+        case _:
+            return block
 
 
 def tool_use_text(call: ToolUse) -> str:

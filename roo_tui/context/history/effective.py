@@ -219,7 +219,8 @@ def masked(blocks: tuple[Block, ...], items: Iterable[MaskItem]) -> tuple[Block,
     An item whose block, part or field does not exist changes nothing. Offsets count characters of the string in the
     entry; for a result with several parts, of its `result_text`. A nested string of a call's input has a JSON pointer
     as its field, such as `/edits/0/text`. Of nested stretches the outer one is used, of equal ones the later one; for
-    overlapping stretches, the placeholder of the first replaces both.
+    overlapping stretches, the placeholder of the first replaces both. A whole block becomes a text; a result keeps its
+    call and a call its name.
     """
     by_place: dict[tuple[int, str, str], list[MaskItem]] = {}
     for item in items:
@@ -244,6 +245,12 @@ def _disjoint(items: list[MaskItem]) -> list[MaskItem]:
 
 def _masked_block(block: Block, part: str, field: str, items: Sequence[MaskItem]) -> Block:
     match block:
+        case ToolUse() if part == "block":
+            return replace(block, input={})
+        case ToolResult() if part == "block":
+            return replace(block, content=items[-1].placeholder)
+        case _ if part == "block":
+            return Text(items[-1].placeholder)
         case Text() if part == "text":
             return replace(block, text=_masked_text(block.text, items))
         case ToolUse() if part == "input" and isinstance(block.input.get(field), str):
@@ -280,27 +287,47 @@ def _masked_value(value: Any, steps: Sequence[str], items: Sequence[MaskItem]) -
 
 
 def _masked_parts(parts: tuple[Text | Image, ...], items: Sequence[MaskItem]) -> tuple[Text | Image, ...]:
-    """Return the masked parts of a result. An image is removed if its `[Image]` lies within a stretch."""
-    kept: list[Text | Image] = []
-    shown: set[int] = set()
+    """Return the masked parts of a result. An image is removed if its `[Image]` lies within a stretch.
+
+    A stretch over several parts shows its placeholder only in the first text part, or in place of the first image if it
+    covers images alone.
+    """
+    spans: list[tuple[int, int]] = []
     offset = 0
     for part in parts:
         length = len(part.text) if isinstance(part, Text) else len("[Image]")
-        here = [(index, item) for index, item in enumerate(items) if item.start < offset + length and offset < item.end]
+        spans.append((offset, offset + length))
+        offset += length + 1
+    kept: list[Text | Image] = []
+    shown: set[int] = set()
+    for part, (first, last) in zip(parts, spans, strict=True):
+        here = [(index, item) for index, item in enumerate(items) if item.start < last and first < item.end]
         if isinstance(part, Text):
-            # A stretch over several parts shows its placeholder only in the first text part.
             local = [
                 replace(
                     item,
-                    start=max(0, item.start - offset),
-                    end=item.end - offset,
+                    start=max(0, item.start - first),
+                    end=item.end - first,
                     placeholder="" if index in shown else item.placeholder,
                 )
                 for index, item in here
             ]
             shown.update(index for index, _ in here)
             kept.append(Text(_masked_text(part.text, local)))
-        elif not any(item.start <= offset and offset + length <= item.end for _, item in here):
+            continue
+        removing = [(index, item) for index, item in here if item.start <= first and last <= item.end]
+        if not removing:
             kept.append(part)
-        offset += length + 1
+        for index, item in removing:
+            if index not in shown and not _covers_text(item, parts, spans):
+                shown.add(index)
+                kept.append(Text(item.placeholder))
     return tuple(kept)
+
+
+def _covers_text(item: MaskItem, parts: Sequence[Text | Image], spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a stretch covers any of a result's texts."""
+    return any(
+        isinstance(part, Text) and item.start < last and first < item.end
+        for part, (first, last) in zip(parts, spans, strict=True)
+    )

@@ -4,7 +4,7 @@ Start with `policy` (when a condense is due) and `tokens` (how full the window i
 """
 
 from roo_tui.context.window.breakdown import break_down
-from roo_tui.context.window.overflow import Overflow, recognise, stated_output_limit
+from roo_tui.context.window.overflow import Overflow, RefusedContent, recognise, refused_content, stated_output_limit
 from roo_tui.context.window.policy import (
     HIGHEST_THRESHOLD,
     AutoThreshold,
@@ -27,6 +27,7 @@ __all__ = [
     "Decision",
     "Limits",
     "Overflow",
+    "RefusedContent",
     "Thresholds",
     "TokenCounter",
     "auto_threshold",
@@ -39,6 +40,7 @@ __all__ = [
     "notice_at",
     "recent_growth",
     "recognise",
+    "refused_content",
     "stated_output_limit",
     "thresholds_of",
 ]

@@ -1,7 +1,8 @@
-"""Recognise provider errors about a request that is too long, or that asks for too long an answer."""
+"""Recognise provider errors about a request: too long, too long an answer, or a content that is not accepted."""
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from roo_tui.domain.errors import ModelError
 
@@ -16,6 +17,9 @@ _CODES = frozenset(
     }
 )
 _STATUSES = frozenset({0, 200, 400, 413, 422})
+# A 413 without figures is about bytes, so no window contradicts it. It is believed from about 80 kB, since some servers
+# accept no more than 100 kB.
+_MANY_BYTES_TOKENS = 20_000
 # An error may quote the request it refuses.
 _READ = 4_000
 
@@ -62,6 +66,14 @@ _STATED_OUTPUT = tuple(
         rf"max_(?:completion_)?tokens is too large: {_NUMBER}\D.{{0,40}}?at most {_NUMBER} completion tokens",
     )
 )
+# Codes of OpenAI and compatible services.
+_PICTURE_CODES = frozenset(
+    {"image_parse_error", "invalid_image", "invalid_image_format", "image_too_large", "unsupported_image_media_type"}
+)
+_PICTURE = re.compile(r"\b(?:images?|pictures?|pdfs?|documents?|media)\b", re.IGNORECASE)
+_PLACE = re.compile(r"messages\.(\d+)\.content\.(\d+)(?:\.(?:tool_result\.)?content\.(\d+))?(?!\.cache_control)\b")
+_MOST_SIDE = re.compile(rf"dimensions?[^.]{{0,60}}?\b{_NUMBER} pixels", re.IGNORECASE)
+_MOST_BYTES = re.compile(rf"> {_NUMBER} bytes", re.IGNORECASE)
 _RATE = re.compile(r"rate.?limit|per (?:minute|hour|day)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
 
 
@@ -80,18 +92,54 @@ class Overflow:
     prompt_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedContent:
+    """A provider's error about something other than tokens: a picture or document, the request's bytes, or a block.
+
+    `place` is the block it names as message, block and part of a tool result (or None), as numbered in the request.
+    `most_side` and `most_base64` are the limits it states for one picture, or 0. `reason` is what it said.
+    """
+
+    what: Literal["pictures", "bytes", "block"]
+    reason: str
+    place: tuple[int, int, int | None] | None = None
+    most_side: int = 0
+    most_base64: int = 0
+
+
+def refused_content(error: ModelError) -> RefusedContent | None:
+    """Return which content a provider does not accept, None for every other error."""
+    text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
+    if error.status not in _STATUSES or _RATE.search(text) or any(_stated(text)):
+        return None
+    found = _PLACE.search(text)
+    place = (int(found[1]), int(found[2]), int(found[3]) if found[3] else None) if found else None
+    reason = str(error)[:_READ]
+    if error.code in _PICTURE_CODES or _PICTURE.search(text):
+        side, size = _MOST_SIDE.search(text), _MOST_BYTES.search(text)
+        return RefusedContent(
+            "pictures", reason, place, _number(side[1]) if side else 0, _number(size[1]) if size else 0
+        )
+    if error.status == 413 or error.code == "request_too_large":
+        return RefusedContent("bytes", reason)
+    return RefusedContent("block", reason, place) if place and not _is_overflow(error, text) else None
+
+
 def recognise(error: ModelError, our_tokens: int, window: int) -> Overflow | None:
     """Return what a context-window error states, None for every other error.
 
     `our_tokens` is our count of the request, `window` the window known so far. The error is believed if we count at
-    least half of the window it states, or half of the known window if it states none. Errors about output tokens or
-    rate limits are not context-window errors.
+    least half of the window it states, or half of the known window if it states none; a 413 without figures also
+    from 20,000 tokens. Errors about output tokens or rate limits are not context-window errors.
     """
     text = f"{str(error)[:_READ]}\n{error.body[:_READ]}"
     if not _is_overflow(error, text):
         return None
     tokens, stated, prompt = _stated(text)
-    return Overflow(tokens, stated, our_tokens * 2 >= (stated or window), prompt)
+    believed = our_tokens * 2 >= (stated or window)
+    if error.status == 413 and not stated:
+        believed |= our_tokens >= _MANY_BYTES_TOKENS
+    return Overflow(tokens, stated, believed, prompt)
 
 
 def stated_output_limit(error: ModelError) -> int:

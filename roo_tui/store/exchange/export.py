@@ -117,9 +117,9 @@ def _section(entry: Entry) -> tuple[str, list[str]]:
             return Condense.title, parts
         case Truncation(hides, figures, reason):
             return Truncation.title, [_figures(figures, len(hides)), reason]
-        case Mask(items, figures):
+        case Mask(items, figures, _, reason) as mask:
             masked = "\n".join(f"- {entry_ref(item.entry_id)}: {one_line(item.placeholder)}" for item in items)
-            return Mask.title, [_figures(figures, 0), masked]
+            return mask.heading, [_figures(figures, 0), reason, masked]
         case CondenseFailed(message=message, status=status, code=code, body=body):
             error = _joined(message, f"status {status}" if status else "", code)
             return "Condense failed", [error, _fenced(body) if body else ""]

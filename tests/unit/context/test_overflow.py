@@ -1,6 +1,6 @@
 import pytest
 
-from roo_tui.context.window.overflow import Overflow, recognise, stated_output_limit
+from roo_tui.context.window.overflow import Overflow, RefusedContent, recognise, refused_content, stated_output_limit
 from roo_tui.domain.errors import ModelError
 
 OPENAI = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
@@ -136,3 +136,75 @@ def test_the_most_an_answer_may_have_is_read_from_the_error(message: str, most: 
     assert stated_output_limit(error(message)) == most
     assert stated_output_limit(error("Error code: 400", body=message)) == most
     assert stated_output_limit(error(message, status=529)) == 0
+
+
+@pytest.mark.parametrize(("tokens", "believed"), [(25_000, True), (5_000, False)])
+def test_a_request_with_too_many_bytes_is_believed_far_below_the_window(tokens: int, believed: bool) -> None:
+    """As from a proxy that lets no more than 100 kB through, in a conversation without pictures."""
+    found = recognise(error("<html>Request Entity Too Large</html>", 413), tokens, 1_000_000)
+    assert found == Overflow(0, 0, believed)
+
+
+DIMENSIONS = "At least one of the image dimensions exceed max allowed size"
+
+
+@pytest.mark.parametrize(
+    ("given", "what", "place", "most_side", "most_base64"),
+    [
+        (
+            error(f"messages.2.content.1.image.source.base64.data: {DIMENSIONS}: 8000 pixels"),
+            "pictures",
+            (2, 1, None),
+            8000,
+            0,
+        ),
+        (
+            error(
+                f"messages.4.content.0.tool_result.content.1.image.source.base64.data: {DIMENSIONS} for many-image "
+                "requests: 2000 pixels"
+            ),
+            "pictures",
+            (4, 0, 1),
+            2000,
+            0,
+        ),
+        (
+            error(
+                "messages.0.content.3.image.source.base64: image exceeds 5 MB maximum: 5600000 bytes > 5242880 bytes"
+            ),
+            "pictures",
+            (0, 3, None),
+            0,
+            5_242_880,
+        ),
+        (error("Could not process image"), "pictures", None, 0, 0),
+        (error("messages: too much media: 0 document pages + 101 images > 100"), "pictures", None, 0, 0),
+        (error("messages.1.content.0.pdf.source.base64.data: The PDF was not valid"), "pictures", (1, 0, None), 0, 0),
+        (error("Invalid data", code="image_parse_error"), "pictures", None, 0, 0),
+        (error("Request exceeds the maximum size", 413, "request_too_large"), "bytes", None, 0, 0),
+        (error("<html>Request Entity Too Large</html>", 413), "bytes", None, 0, 0),
+        (error("messages.3.content.12: Invalid `signature` in `thinking` block"), "block", (3, 12, None), 0, 0),
+    ],
+)
+def test_content_that_is_refused_is_recognised(
+    given: ModelError, what: str, place: tuple[int, int, int | None] | None, most_side: int, most_base64: int
+) -> None:
+    found = refused_content(given)
+    assert isinstance(found, RefusedContent)
+    assert (found.what, found.place, found.most_side, found.most_base64) == (what, place, most_side, most_base64)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        error("prompt is too long: 210000 tokens > 200000 maximum"),
+        error("prompt is too long: 210000 tokens > 200000 maximum; images count, too", 413),
+        error("messages.10.content.1.cache_control: at most 4 blocks may have one"),
+        error("messages.3: `tool_use` ids were found without `tool_result` blocks immediately after"),
+        error("Rate limit reached: 20 images per minute", 429),
+        error("The image could not be fetched", 500),
+        error("Your credit balance is too low"),
+    ],
+)
+def test_other_errors_are_not_about_a_content(given: ModelError) -> None:
+    assert refused_content(given) is None

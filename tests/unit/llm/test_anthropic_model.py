@@ -1,6 +1,7 @@
 """The Anthropic adapter through the real SDK, against a scripted server on loopback."""
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -38,6 +39,7 @@ from tests.support.messages_server import (
     tool_call,
     whole_block,
 )
+from tests.support.pictures import picture as drawn
 
 INFO = ModelInfo("claude-sonnet-5-5", "anthropic", supports_thinking=True, known=True)
 HELLO = Request(messages=(Message("user", (Text("hello"),)),))
@@ -146,7 +148,8 @@ async def test_one_connection_serves_several_requests(connect: Any) -> None:
 
 
 async def test_every_kind_of_block_is_sent_in_the_form_of_the_messages_api(connect: Any) -> None:
-    picture = Image("image/png", "aGk=")
+    data = base64.b64encode(drawn(3, 2)).decode()
+    picture = Image("image/png", data)
     thought = Thinking("why", "sig", "anthropic", INFO.id)
     redacted = Opaque("anthropic", INFO.id, {"type": "redacted_thinking", "data": "x"})
     request = Request(
@@ -161,7 +164,7 @@ async def test_every_kind_of_block_is_sent_in_the_form_of_the_messages_api(conne
         ),
         cache=False,
     )
-    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    source = {"type": "base64", "media_type": "image/png", "data": data}
     image = {"type": "image", "source": source}
     assert (await body_sent(connect, request))["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "look"}, image]},

@@ -75,6 +75,7 @@ EVERY_BODY = (
     CondenseFailed("manual", "no", 529, "overloaded", "{}", True, 10, 0, 0.125),
     Truncation((1,), FIGURES, "too long"),
     Mask((MaskItem(1, 0, "result", 0, 5, "[seen in e2]", 2, "path"),), FIGURES),
+    Mask((MaskItem(1, 0, "block", 0, 0, "[hidden]"),), FIGURES, "pictures", "too many pixels"),
     Toggle(7, False),
     Checkpoint("a" * 40, "b" * 40, ("a.py",)),
     TodosChanged((("one", "pending"), ("two", "in_progress"))),

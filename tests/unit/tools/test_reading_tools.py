@@ -3,13 +3,10 @@ import struct
 import zlib
 from dataclasses import replace
 
-import pytest
-
 from roo_tui.domain.blocks import Image, Text
 from roo_tui.domain.entries import CallFacts
 from roo_tui.domain.views import FileView, ListView
 from roo_tui.tools.base import Effect
-from roo_tui.tools.images import image_of
 from tests.support.tool_bench import Bench
 
 
@@ -125,36 +122,6 @@ async def test_a_picture_is_looked_at(bench: Bench) -> None:
     assert words == Text("The image shot.txt (image/png):")
     assert image == Image("image/png", base64.b64encode(data).decode(), 3, 2)
     assert outcome.detail == "3×2"
-
-
-async def test_a_picture_over_5_megabytes_is_not_sent(bench: Bench) -> None:
-    bench.write("huge.png", _png(3, 2) + b"\0" * 5_000_000)
-    assert "binary file (image/png" in await bench.result("read_file", path="huge.png")
-
-
-_VP8X = b"RIFF\0\0\0\0WEBPVP8X" + b"\0" * 8 + (299).to_bytes(3, "little") + (199).to_bytes(3, "little")
-_VP8L = b"RIFF\0\0\0\0WEBPVP8L" + b"\0" * 4 + b"\x2f" + struct.pack("<I", 299 | 199 << 14) + b"\0" * 5
-_VP8 = b"RIFF\0\0\0\0WEBPVP8 " + b"\0" * 4 + b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", 300, 200)
-_JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 200, 300)
-
-
-@pytest.mark.parametrize(
-    ("data", "media_type"),
-    [
-        (b"GIF89a" + struct.pack("<HH", 300, 200), "image/gif"),
-        (_JPEG, "image/jpeg"),
-        (_VP8X, "image/webp"),
-        (_VP8L, "image/webp"),
-        (_VP8, "image/webp"),
-    ],
-)
-def test_size_and_type_of_pictures(data: bytes, media_type: str) -> None:
-    image = image_of(data)
-    assert image is not None
-    assert (image.media_type, image.width, image.height) == (media_type, 300, 200)
-    for length in range(12, len(data)):
-        cut = image_of(data[:length])
-        assert cut is None or (cut.width, cut.height) in ((0, 0), (300, 200))
 
 
 async def test_a_listing_names_files_and_folders(bench: Bench) -> None:

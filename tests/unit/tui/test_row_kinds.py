@@ -18,6 +18,7 @@ from roo_tui.domain.views import (
     ToolRow,
     UserRow,
 )
+from roo_tui.headless.output import reduction_line
 from roo_tui.tui.screens.chat.commands import ROW_ACTIONS
 from roo_tui.tui.widgets import rows
 from roo_tui.tui.widgets.rows import AnyBody, FoldedRow, StatusRow, copy_text, gap_between, kind_of
@@ -87,3 +88,12 @@ def test_only_small_changes_to_files_open_by_themselves() -> None:
     large = ToolRow("1", "edit", "a.py", "done", view=DiffView("a.py", "", "", added=31))
     assert kind_of(small).opens_by_itself(small)
     assert not any(kind_of(body).opens_by_itself(body) for body in (large, CONDENSED, ThinkingRow("x")))
+
+
+@pytest.mark.parametrize(("title", "shown"), [("", "Duplicates hidden"), ("Pictures hidden", "Pictures hidden")])
+def test_a_reduction_has_its_own_title_or_that_of_its_kind(title: str, shown: str) -> None:
+    body = ReductionRow("mask", True, 100, 10, None, "forced", "refused pictures", 1, title=title)
+    view = kind_of(body).view(body, False, "")
+    assert view.title is not None and view.title.parts[0][0][0] == shown
+    assert kind_of(body).copy_text(body) == f"{shown} 100 → 10 tokens"
+    assert reduction_line(body) == f"{shown}  100 → 10 tokens"

@@ -80,8 +80,9 @@ class IndividualPass:
         self._overrides = {override.message_index: override for override in config.overrides}
         self._stretches: dict[PieceLocation, list[MaskItem]] = {}
         for item in draft.masked():
-            place = PieceLocation(item.entry_id, item.block, item.part, item.field)
-            self._stretches.setdefault(place, []).append(item)
+            if item.part != "block":
+                place = PieceLocation(item.entry_id, item.block, item.part, item.field)
+                self._stretches.setdefault(place, []).append(item)
         self._stop = step.thresholds.stop_tokens
         self._items: list[tuple[Piece, MaskItem]] = []
         self._asked: list[tuple[Piece, SummarizeParams]] = []

@@ -1,4 +1,4 @@
-"""Rows for reductions: `Context condensed`, `Context truncated` and `Duplicates hidden`, with their undo keys."""
+"""Rows for reductions: `Context condensed`, `Duplicates hidden`, `Pictures hidden` and others, with their undo keys."""
 
 from roo_tui.domain.ids import entry_ref
 from roo_tui.domain.views import ReductionRow
@@ -16,7 +16,7 @@ class ReductionKind(RowKind[ReductionRow]):
     def view(self, body: ReductionRow, expanded: bool, _live_output: str, /) -> RowView:
         """Return the figures with the keys that undo it, and the rest where it is open."""
         name, figures, change = ("accent", "title", "success") if body.on else ("muted", "muted", "muted")
-        parts: list[list[StyledText]] = [[(strings.REDUCTION[body.kind], name)]]
+        parts: list[list[StyledText]] = [[(_title(body), name)]]
         if not body.on:
             parts.append([(strings.REDUCTION_OFF, "warning")])
         parts.append([(_tokens(body), figures)])
@@ -30,7 +30,11 @@ class ReductionKind(RowKind[ReductionRow]):
 
     def copy_text(self, body: ReductionRow, /) -> str:
         """Return the summary, or the figures."""
-        return body.summary or f"{strings.REDUCTION[body.kind]} {_tokens(body)}"
+        return body.summary or f"{_title(body)} {_tokens(body)}"
+
+
+def _title(body: ReductionRow) -> str:
+    return body.title or strings.REDUCTION[body.kind]
 
 
 def _tokens(body: ReductionRow) -> str:
