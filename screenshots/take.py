@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.support.demo_app import DemoScreen, demo_app
+if TYPE_CHECKING:
+    from tests.support.demo_app import DemoScreen
 
 HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
@@ -39,6 +41,9 @@ def main() -> None:
 
 async def session(size: tuple[int, int], workspace: Path) -> None:
     """Play the demo once and take a picture at each telling moment."""
+    # Imported only now: the demo's script reads the name of the running Python.
+    from tests.support.demo_app import demo_app
+
     async with demo_app(workspace, size=size) as screen:
         await screen.sees("Try this")
         await settle(screen)
@@ -84,7 +89,7 @@ async def session(size: tuple[int, int], workspace: Path) -> None:
         take(screen, "help", size)
 
 
-async def open_condense(screen: DemoScreen) -> None:
+async def open_condense(screen: "DemoScreen") -> None:
     transcript = screen.app.chat.transcript
     row = next(row for row in await screen.rows() if getattr(row.body, "kind", "") == "condense")
     transcript.scroll_to_key(row.key)
@@ -94,12 +99,12 @@ async def open_condense(screen: DemoScreen) -> None:
     await settle(screen)
 
 
-async def settle(screen: DemoScreen) -> None:
+async def settle(screen: "DemoScreen") -> None:
     for _ in range(5):
         await screen.pilot.pause(0.05)
 
 
-def take(screen: DemoScreen, name: str, size: tuple[int, int]) -> None:
+def take(screen: "DemoScreen", name: str, size: tuple[int, int]) -> None:
     svg = _FONT_FACE.sub("", screen.app.export_screenshot(title="roo-tui"))
     svg = _LEADING_BLANKS.sub(_indented, svg)
     (HERE / f"{name}-{size[0]}x{size[1]}.svg").write_text(svg, encoding="utf-8")

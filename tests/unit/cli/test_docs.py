@@ -65,6 +65,12 @@ def test_the_png_pictures_are_those_of_the_readme() -> None:
     assert {path.name for path in (ROOT / "screenshots").glob("*.png")} == shown
 
 
+def test_no_picture_shows_where_it_was_drawn() -> None:
+    pictures = list((ROOT / "screenshots").glob("*.svg"))
+    assert pictures
+    assert [path.name for path in pictures if "bin/python" in path.read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_to_files_and_headings(page: Path) -> None:
     for link in LINK.findall(text_of(page)):
