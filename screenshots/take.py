@@ -5,6 +5,7 @@ every program that shows a README can show an SVG; without it only the SVG files
 """
 
 import asyncio
+import html
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from tests.support.demo_app import DemoScreen
@@ -24,7 +27,8 @@ TASK = "Fix the failing date test"
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
-_LEADING_BLANKS = re.compile(r'(<text [^>]*?)x="([\d.]+)"([^>]*>)((?:&#160;)+)(?=[^<])')
+_TEXT = re.compile(r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="[\d.]+"([^>]*)>([^<]*)</text>')
+_WORDS = re.compile(r"[^\xa0]+(?:\xa0[^\xa0]+)*")
 _CELL = 12.2
 
 
@@ -106,14 +110,22 @@ async def settle(screen: "DemoScreen") -> None:
 
 def take(screen: "DemoScreen", name: str, size: tuple[int, int]) -> None:
     svg = _FONT_FACE.sub("", screen.app.export_screenshot(title="roo-tui"))
-    svg = _LEADING_BLANKS.sub(_indented, svg)
+    svg = _TEXT.sub(_placed, svg)
     (HERE / f"{name}-{size[0]}x{size[1]}.svg").write_text(svg, encoding="utf-8")
 
 
-def _indented(match: re.Match[str]) -> str:
-    """Blanks at the start of a text are dropped by some programs: the text starts further right instead."""
-    start, x, rest, blanks = match.groups()
-    return f'{start}x="{float(x) + _CELL * blanks.count(";"):.1f}"{rest}'
+def _placed(match: re.Match[str]) -> str:
+    """Split a text at its wide gaps: some programs drop blanks, or draw them in the width of their own font."""
+    start, x, between, end, content = match.groups()
+    content = html.unescape(content)
+    pieces = []
+    for words in _WORDS.finditer(content):
+        left = float(x) + _CELL * cell_len(content[: words.start()])
+        text = html.escape(words[0], quote=False).replace("\xa0", "&#160;")
+        pieces.append(
+            f'<text {start}x="{left:.1f}"{between}textLength="{_CELL * cell_len(words[0]):.1f}"{end}>{text}</text>'
+        )
+    return "".join(pieces)
 
 
 def to_png() -> None:
